@@ -7,12 +7,11 @@
 //! the observer received, and turns the two error counts into a lower bound on the Gaussian
 //! parameter `μ` that holds with a stated probability, whatever the accountant says.
 
-use crate::Terms;
-use crate::accountant::Observer;
+use crate::accountant::{Coverage, Observer, Said, Statement};
 use crate::counter::Counter;
 use crate::error::ensure;
 use crate::{Error, Protocol};
-use ndp_dp::{Estimate, Gdp, Guarantee, NoiseMultiplier, Profile, UpperBound};
+use ndp_dp::{Estimate, Guarantee, NoiseMultiplier, Profile, UpperBound};
 use ndp_graph::progress::Progress;
 use ndp_numeric::{binomial, special};
 use rand::Rng;
@@ -59,15 +58,20 @@ pub struct AuditPlan {
 /// let plan = AuditPlan { runs: 2000, error_rate: 1e-3 };
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
 /// let found = audit(&gossip, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng, &Silent)?;
-/// assert!(!found.is_refuted() && (found.allowed.value().mu() - 1.0).abs() < 1e-9);
+/// assert!(!found.is_refuted() && (found.allowed.value() - 1.0).abs() < 1e-9);
+/// // The view is Gaussian, so that this holds for every test.
+/// assert_eq!(found.allowed_at, None);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Audit {
-    /// The `μ` that the account allows at the false positive rate of the attack: the profile's `μ` if it is
-    /// Gaussian, otherwise the largest `μ` that is compatible with its `(ε, δ)` guarantees, which is infinite
-    /// if they exclude none.
-    pub allowed: Guarantee<Gdp>,
+    /// The largest `μ` that the attack may show if the account holds: the profile's `μ` if it is Gaussian,
+    /// otherwise the largest that a test with the false positive rate [`Self::allowed_at`] shows under its
+    /// `(ε, δ)` guarantees, which is infinite if they exclude none. The latter is no guarantee for other
+    /// tests.
+    pub allowed: Guarantee<f64>,
+    /// The false positive rate for which `allowed` holds alone; `None` if it holds for all tests.
+    pub allowed_at: Option<f64>,
     /// The measured lower bound on `μ`: holds with probability `1 - error_rate`.
     pub measured_mu: Estimate<f64>,
     /// Share of runs with the lower input that the attack took for the higher one.
@@ -75,7 +79,7 @@ pub struct Audit {
     /// Share of runs with the higher input that the attack recognised.
     pub true_positives: f64,
     /// What the account's numbers are about.
-    pub terms: Terms,
+    pub statement: Statement,
 }
 
 impl Audit {
@@ -83,7 +87,7 @@ impl Audit {
     /// most `error_rate`.
     #[must_use]
     pub fn is_refuted(&self) -> bool {
-        *self.measured_mu.value() > self.allowed.value().mu()
+        self.measured_mu.value() > self.allowed.value()
     }
 }
 
@@ -131,7 +135,8 @@ pub fn audit(
         error => error,
     })?;
     let account = protocol.account(observer)?;
-    let (profile, terms) = (account.profile(u, noise)?, account.terms());
+    let profile = account.profile(u, noise)?;
+    let statement = Statement::of(&[Said::by(account.as_ref())], &Coverage::Named { observers: 1 })?;
     let pilot = plan.runs.div_ceil(10);
     let pieces = 2 * (pilot.div_ceil(AT_ONCE) + plan.runs.div_ceil(AT_ONCE));
     let counter = Counter::new(progress, pieces as u64);
@@ -159,8 +164,9 @@ pub fn audit(
     let measured = -special::normal_quantile(false_rate) - special::normal_quantile(miss_rate);
     Ok(Audit {
         allowed: allowed(&profile, false_rate)?,
+        allowed_at: profile.mu().is_none().then_some(false_rate),
         measured_mu: Estimate::new(measured.max(0.0)),
-        terms,
+        statement,
         false_positives: false_count as f64 / plan.runs as f64,
         true_positives: true_count as f64 / plan.runs as f64,
     })
@@ -176,9 +182,9 @@ const AT_ONCE: usize = 4096;
 /// The largest `μ` that a test with this false positive rate can show if the profile holds.
 ///
 /// For every `ε`, the true positive rate is at most `e^ε · rate + δ(ε)`.
-fn allowed(profile: &Profile, rate: f64) -> Result<Guarantee<Gdp>, Error> {
+fn allowed(profile: &Profile, rate: f64) -> Result<Guarantee<f64>, Error> {
     if let Some(gdp) = profile.mu() {
-        return Ok(gdp);
+        return Ok(gdp.map(|gdp| gdp.mu()));
     }
     let mut most: f64 = 1.0;
     for k in 0..=12 {
@@ -191,7 +197,7 @@ fn allowed(profile: &Profile, rate: f64) -> Result<Guarantee<Gdp>, Error> {
         special::normal_quantile(most) - special::normal_quantile(rate)
     };
     // Quantiles and the rate above have relative errors of some 1e-14.
-    Ok(UpperBound::new(Gdp::new(mu.max(0.0) * (1.0 + 1e-12))?).into())
+    Ok(UpperBound::new(mu.max(0.0) * (1.0 + 1e-12)).into())
 }
 
 /// The threshold at which the pilot runs show the largest `μ`.
@@ -221,6 +227,7 @@ pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Terms;
     use crate::accountant::{Account, Attacker, Uniform};
     use ndp_dp::{ApproxDp, Curve, Delta};
     use ndp_graph::progress::{Silent, Stop};
@@ -349,12 +356,12 @@ mod tests {
             (0.05, 0.269_577_596_847_086_7),
         ] {
             let found = allowed(&profile, rate)?;
-            let mu = found.value().mu();
+            let mu = *found.value();
             assert!(truth <= mu && mu <= truth * (1.0 + 1e-11), "{rate}: {mu} {truth}");
             assert_eq!(found.grade(), ndp_dp::Grade::UpperBound);
         }
         // If the guarantees exclude no test, the allowed `μ` is infinite.
-        assert_eq!(allowed(&Profile::of_curve(Response(9.0), "a test"), 0.5)?.value().mu(), f64::INFINITY);
+        assert_eq!(*allowed(&Profile::of_curve(Response(9.0), "a test"), 0.5)?.value(), f64::INFINITY);
         Ok(())
     }
 

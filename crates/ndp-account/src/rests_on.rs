@@ -228,6 +228,14 @@ pub enum RestsOn {
         /// The other contribution, or 0, with which a contribution is compared.
         compared: ComparedWith,
     },
+    /// The loss of every user is convex in the model, with curvatures in this range wherever the model goes,
+    /// and steps are no longer than 2 over the largest one: a step brings no two models further apart.
+    Objective {
+        /// The largest curvature: smoothness.
+        smoothness: Norm,
+        /// The smallest curvature: strong convexity, 0 for a loss that is merely convex.
+        strong_convexity: Norm,
+    },
     /// Nodes hold values that they send and that do not follow from what they received.
     Holdings,
     /// Two logs describe the same run, according to the person who merged them.

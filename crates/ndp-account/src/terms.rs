@@ -269,6 +269,9 @@ pub enum Assumption {
     ConstantData,
     /// Nobody hands out what it holds in the end, neither a result nor a model.
     NothingPublished,
+    /// Runs were chosen, and ended, by what the observer itself had seen of the earlier ones, and by nothing
+    /// else that depends on the data. A limit was fixed before the first run.
+    ChosenBySeen,
 }
 
 /// The theorem on which a number rests, and the function that computes the number.

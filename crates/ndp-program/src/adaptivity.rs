@@ -8,7 +8,8 @@
 //!
 //! A list of what is read is checked. Every value on it must be a combination of rows seen before, known
 //! noises, members' contributions and the owner's earlier contributions, where the contributions of other
-//! nodes are unknowns like the noises.
+//! nodes are unknowns like the noises. An earlier contribution may carry on what it has read, whether it is
+//! sent or not: so what it reads is checked, or shown, as well.
 
 use crate::build::{Contribution, Program, Reads};
 use crate::observers::Seen;
@@ -22,7 +23,7 @@ use ndp_numeric::rounding::any_of;
 use ndp_numeric::stop::{Stop, work};
 use num_rational::BigRational;
 use num_traits::Zero;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// # Examples
 /// ```
@@ -84,7 +85,9 @@ pub(super) fn resolve(
         // The observer knows the contributions of a member completely, whether they are sent or not.
         let members =
             (0..program.contributions.len()).filter(|&k| seen.members[program.contributions[k].node]);
-        for k in seen.contributions().into_iter().chain(members) {
+        let mut open: BTreeSet<usize> = seen.contributions().into_iter().chain(members).collect();
+        // Contributions add only earlier ones, so that none comes twice.
+        while let Some(k) = open.pop_last() {
             let contribution = &program.contributions[k];
             let (node, index) = (contribution.node, contribution.index);
             let member = seen.members[node];
@@ -98,6 +101,7 @@ pub(super) fn resolve(
                 // A member sees values of its own memory that are hidden from other nodes.
                 Reads::Seen(Some(list)) | Reads::Hidden(Some(list)) => {
                     let hidden = matches!(contribution.reads, Reads::Hidden(_));
+                    open.extend(own_earlier(program, &seen, contribution, list, stop)?);
                     let tested = if hidden && !member {
                         None
                     } else {
@@ -136,6 +140,32 @@ fn show(shown: &mut BTreeMap<usize, usize>, list: &[crate::Value], moment: usize
         let at = shown.entry(value.index()).or_insert(moment);
         *at = (*at).min(moment);
     }
+}
+
+/// The owner's earlier contributions in values on the list that the observer did not know before.
+fn own_earlier(
+    program: &Program,
+    seen: &Seen,
+    contribution: &Contribution,
+    list: &[crate::Value],
+    stop: &Stop,
+) -> Result<Vec<usize>, Error> {
+    let mut found = Vec::new();
+    for value in list.iter().map(|value| value.index()) {
+        if seen.known_from[value].is_some_and(|from| from < contribution.moment) {
+            continue;
+        }
+        let form = program.form(value);
+        stop.spend(work([form.len(), OF_COEFFICIENT]))?;
+        found.extend(form.into_iter().filter_map(|(primitive, _)| match primitive {
+            Primitive::Contribution(k) => {
+                let other = &program.contributions[k];
+                (other.node == contribution.node && other.index < contribution.index).then_some(k)
+            }
+            Primitive::Noise(_) => None,
+        }));
+    }
+    Ok(found)
 }
 
 /// Whether everything on the list is a combination of what was known before: the probability that a "yes" is

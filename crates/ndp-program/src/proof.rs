@@ -57,10 +57,14 @@ impl<'p> ProofWriter<'p> {
     /// Proofs about `program` under `set`.
     ///
     /// # Errors
-    /// [`ProgramError::Witness`] for a set for which the format has no proofs: patterns and bounds.
+    /// [`ProgramError::Witness`] where the format has no proofs: for patterns and bounds, and for a program
+    /// with contributions that read hidden values.
     pub fn new(program: &'p Program, set: SensitivitySet) -> Result<Self, Error> {
         if matches!(set, SensitivitySet::Patterns { .. } | SensitivitySet::Bounded { .. }) {
             return Err(refused("no proof speaks of patterns or bounds of uses".to_owned()));
+        }
+        if program.contributions.iter().any(|contribution| matches!(contribution.reads, Reads::Hidden(_))) {
+            return Err(refused("contributions read hidden values, of which no proof speaks".to_owned()));
         }
         Ok(Self { program, set, pairs: 0, largest: BigRational::zero(), alone: 0 })
     }
@@ -90,9 +94,6 @@ impl<'p> ProofWriter<'p> {
     /// elimination.
     pub fn of(&mut self, observer: &Observer, sources: &[usize]) -> Result<Vec<String>, Error> {
         let account = self.program.account(observer)?;
-        if account.adaptivity.is_revealed() {
-            return Err(ProgramError::WitnessOfRevealed.into());
-        }
         self.require_plain_reads(&account)?;
         let uses = sources.iter().map(|&u| self.program.uses(u)).max().unwrap_or(0);
         let changes = match &self.set {

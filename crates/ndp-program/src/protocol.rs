@@ -218,9 +218,10 @@ impl Account for Accounted<'_> {
             Dependence::Checked | Dependence::Revealed => Some(Assumption::ReadsDeclared),
             Dependence::RevealedAndAssumed => Some(Assumption::ReadsDeclaredOrSeen),
         };
+        let outside = self.observer().members().is_empty().then_some(Assumption::NothingPublished);
         let sums = trusted.secure_sums.then_some(Assumption::SecureSums);
         let noises = trusted.shared_noises.then_some(Assumption::SharedNoise);
-        [reads, sums, noises].into_iter().flatten().collect()
+        [reads, sums, noises, outside].into_iter().flatten().collect()
     }
 }
 

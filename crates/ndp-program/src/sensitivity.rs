@@ -150,12 +150,7 @@ fn within(gram: &NodeGram, set: &SensitivitySet, uses: &[usize], bounds: &[f64])
         }
         SensitivitySet::SameDirection => along(gram, &on(&vec![1.0; gram.uses])?),
         SensitivitySet::Along(weights) => {
-            if weights.len() != gram.uses {
-                return refuse(format!("the number of weights is {}", weights.len()));
-            }
-            if let Some(bad) = weights.iter().find(|x| !x.is_finite()) {
-                return refuse(format!("the weight {bad} is not finite"));
-            }
+            check_weights(gram, weights)?;
             along(gram, &on(weights)?)
         }
         SensitivitySet::Signs => free(gram, uses, bounds, 1),
@@ -166,15 +161,7 @@ fn within(gram: &NodeGram, set: &SensitivitySet, uses: &[usize], bounds: &[f64])
             free(gram, uses, bounds, *dimension)
         }
         SensitivitySet::Bounded { bounds: more, within: set } => {
-            if more.len() != gram.uses {
-                return refuse(format!("the number of bounds is {}", more.len()));
-            }
-            if let Some(bad) = more.iter().find(|x| !(0.0 <= **x && x.is_finite())) {
-                return refuse(format!("the bound {bad} is negative or not finite"));
-            }
-            let bounds = bounds.iter().zip(more).map(|(&a, &b)| exact_product(gram, a, b));
-            let bounds: Vec<f64> = bounds.collect::<Result<_, _>>()?;
-            within(gram, set, uses, &bounds)
+            within(gram, set, uses, &bounded(gram, bounds, more)?)
         }
         SensitivitySet::Patterns { patterns, within: set } => {
             if matches!(**set, SensitivitySet::Patterns { .. }) {
@@ -185,6 +172,47 @@ fn within(gram: &NodeGram, set: &SensitivitySet, uses: &[usize], bounds: &[f64])
             }
             of_patterns(gram, patterns, set, bounds)
         }
+    }
+}
+
+fn check_weights(gram: &NodeGram, weights: &[f64]) -> Result<(), Error> {
+    let problem = match weights.iter().find(|x| !x.is_finite()) {
+        _ if weights.len() != gram.uses => format!("the number of weights is {}", weights.len()),
+        Some(bad) => format!("the weight {bad} is not finite"),
+        None => return Ok(()),
+    };
+    Err(ProgramError::SensitivitySet { node: gram.node, uses: gram.uses, problem }.into())
+}
+
+/// The products of two lists of bounds.
+fn bounded(gram: &NodeGram, bounds: &[f64], more: &[f64]) -> Result<Vec<f64>, Error> {
+    let problem = match more.iter().find(|x| !(0.0 <= **x && x.is_finite())) {
+        _ if more.len() != gram.uses => format!("the number of bounds is {}", more.len()),
+        Some(bad) => format!("the bound {bad} is negative or not finite"),
+        None => return bounds.iter().zip(more).map(|(&a, &b)| exact_product(gram, a, b)).collect(),
+    };
+    Err(ProgramError::SensitivitySet { node: gram.node, uses: gram.uses, problem }.into())
+}
+
+/// How far each use may move under a set: the largest size of its change, which a change of that use alone
+/// attains.
+fn sizes(gram: &NodeGram, set: &SensitivitySet, bounds: &[f64]) -> Result<Vec<f64>, Error> {
+    match set {
+        SensitivitySet::Along(weights) => {
+            check_weights(gram, weights)?;
+            bounds.iter().zip(weights).map(|(&a, w)| exact_product(gram, a, w.abs())).collect()
+        }
+        SensitivitySet::Bounded { bounds: more, within } => {
+            sizes(gram, within, &bounded(gram, bounds, more)?)
+        }
+        SensitivitySet::Vectors { dimension: 0 } | SensitivitySet::Patterns { .. } => {
+            let problem = "patterns of patterns, or of vectors of dimension 0".to_owned();
+            Err(ProgramError::SensitivitySet { node: gram.node, uses: gram.uses, problem }.into())
+        }
+        SensitivitySet::UseLevel
+        | SensitivitySet::SameDirection
+        | SensitivitySet::Signs
+        | SensitivitySet::Vectors { .. } => Ok(bounds.to_vec()),
     }
 }
 
@@ -227,7 +255,7 @@ fn of_patterns(
             }
             listed.clone()
         }
-        Patterns::Separated { gap } => return separated(gram, *gap, bounds),
+        Patterns::Separated { gap } => return separated(gram, *gap, &sizes(gram, set, bounds)?),
     };
     let mut largest = Ends::ZERO;
     for pattern in listed {
@@ -239,8 +267,8 @@ fn of_patterns(
     Ok(Value::Ends(largest))
 }
 
-/// An upper bound on `max Σ_(i in π) D_ii` over patterns `π` whose uses are at least `gap` apart, for one
-/// diagonal `D` with `D - G` psd.
+/// An upper bound on `max Σ_(i in π) b_i² D_ii` over patterns `π` whose uses are at least `gap` apart and move
+/// by at most `b_i`, for one diagonal `D` with `D - G` psd.
 fn separated(gram: &NodeGram, gap: usize, bounds: &[f64]) -> Result<Value, Error> {
     let uses: Vec<usize> = (0..gram.uses).filter(|&i| bounds[i] != 0.0 && gram.relevant(i)).collect();
     if let Some(&i) = uses.iter().find(|&&i| gram.leaks(i)) {

@@ -128,7 +128,7 @@ impl<'a> Words<'a> {
         let named = &self.statement.observers;
         let outside = !named.is_empty() && named.iter().all(|observer| observer.members().is_empty());
         let own = match self.statement.own_noise {
-            _ if outside => "who drew no noise",
+            OwnNoise::Known if outside => "who drew no noise",
             OwnNoise::Known => "who use the noise that they drew themselves",
             OwnNoise::Unknown => {
                 "who throw the noise away that they drew themselves, which is weaker than what a node could do"
@@ -384,7 +384,10 @@ pub fn less_for_those(noise: &str) -> String {
 pub fn target(target: &Target) -> String {
     match &target.allowed {
         Allowed::Worst(loss) => format!("at most {loss} about any node, as {}", target.measure),
-        Allowed::Mean(loss) => format!("at most {loss} on average over the nodes, as {}", target.measure),
+        Allowed::Mean(loss) => format!(
+            "at most {loss} on average over all nodes, those who observe counted as 0, as {}",
+            target.measure
+        ),
         _ => format!("the limits of the file, as {}", target.measure),
     }
 }

@@ -13,7 +13,8 @@ use ndp_numeric::rounding::Interval;
 ///
 /// # Errors
 /// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN;
-/// [`Error::NobodyLooked`] for a listed limit that no observer answers for.
+/// [`Error::NobodyLooked`] for a listed limit that no observer answers for; [`Error::InvalidParameter`] if the
+/// limits are those of pairs and no pair has one.
 pub fn check(
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
@@ -29,6 +30,7 @@ pub fn check(
         return Ok(Check { verdict, tightest: None, exceeding });
     }
     target.require_answered(accounts)?;
+    target.require_limits(accounts)?;
     let uses = uses(accounts, noise, target, true)?;
     let tightest = tightest(&uses).map(|used| used.pair(accounts, noise, target.measure)).transpose()?;
     let verdict = uses.iter().map(|used| used.verdict).max().unwrap_or(Verdict::Met);

@@ -154,6 +154,13 @@ impl Statement {
         })
     }
 
+    /// The statement of runs that were chosen, or ended, by what the observer had seen.
+    #[must_use]
+    pub fn chosen_by_seen(mut self) -> Self {
+        self.assumes.insert(Assumption::ChosenBySeen);
+        self
+    }
+
     /// The statement of this run and another one, seen by the same observers; of each part, the weaker.
     ///
     /// # Examples

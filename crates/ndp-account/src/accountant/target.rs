@@ -145,6 +145,30 @@ impl Target {
         }
     }
 
+    /// How many pairs of an observer of `accounts` and a node outside it have a limit, and how many there are.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a limit that is negative or NaN.
+    pub fn limited(&self, accounts: &[Box<dyn Account + '_>]) -> Result<(usize, usize), Error> {
+        let (mut limited, mut all) = (0, 0);
+        for account in accounts {
+            let observer = account.observer();
+            for u in (0..account.node_count()).filter(|&u| !observer.contains(u)) {
+                all += 1;
+                limited += usize::from(self.of_pair(u, observer)? < f64::INFINITY);
+            }
+        }
+        Ok((limited, all))
+    }
+
+    /// Refuses limits for pairs of which no observer has one.
+    pub(super) fn require_limits(&self, accounts: &[Box<dyn Account + '_>]) -> Result<(), Error> {
+        if !matches!(self.allowed, Allowed::Pairs(_) | Allowed::Listed(_)) {
+            return Ok(());
+        }
+        ensure(self.limited(accounts)?.0 > 0, "the number of pairs that have a limit", "be at least 1", 0.0)
+    }
+
     /// The limit on what the observer learns about `u`: the smallest limit of its members; infinity for a
     /// limit on the mean.
     ///

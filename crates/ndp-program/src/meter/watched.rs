@@ -40,6 +40,12 @@ pub(super) struct Watched {
     known: Arc<BTreeSet<usize>>,
 }
 
+/// What contributions depend on where their reads were checked against what the observer was shown, and not
+/// only against what it has seen.
+const fn as_shown(reads: Dependence) -> Dependence {
+    if matches!(reads, Dependence::Checked) { Dependence::Revealed } else { reads }
+}
+
 /// The result for one epoch.
 struct Epoch {
     source: Source,
@@ -75,7 +81,13 @@ impl Watched {
 
     /// What contributions were found to depend on.
     pub(super) fn reads(&self) -> Dependence {
-        self.reads.with(self.filter.reads)
+        self.of_all_epochs(self.filter.reads)
+    }
+
+    /// What the contributions of all epochs depend on, given those of the present one. Where the end of an
+    /// epoch showed the observer more than it had seen, it may know what is read from that alone.
+    fn of_all_epochs(&self, reads: Dependence) -> Dependence {
+        self.reads.with(if self.above { as_shown(reads) } else { reads })
     }
 
     pub(super) fn forget(&mut self, value: usize) {
@@ -198,7 +210,7 @@ impl Watched {
         recorded: bool,
     ) -> Result<Reading, Error> {
         let epoch = self.epoch(program, &[], set, recorded)?;
-        let reads = self.reads.with(epoch.reads);
+        let reads = self.of_all_epochs(epoch.reads);
         let verdict = |(earlier, cost): (&Cost, &Option<Cost>)| {
             cost.map(|cost| match self.together(epoch.whole, *earlier, cost) {
                 Some(ends) => NodeVerdict::Bounded(Loss::new(ends, epoch.exact, set, reads)),
@@ -243,7 +255,7 @@ impl Watched {
             return Ok(Epoch {
                 source,
                 failure: 0.0,
-                reads: filter.reads,
+                reads: as_shown(filter.reads),
                 costs,
                 exact: false,
                 whole: false,

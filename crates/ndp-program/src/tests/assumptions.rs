@@ -72,3 +72,59 @@ fn an_assumption_is_not_hidden_by_what_is_revealed() -> Outcome {
     }
     Ok(())
 }
+
+/// A contribution reads another one of its owner that was not sent, and that one reads a value that the
+/// observer does not see. The second may repeat the first, which may be any function of that value: the loss
+/// is what it is if the second reads the value itself.
+#[test]
+fn what_an_earlier_contribution_reads_counts_although_it_is_not_sent() -> Outcome {
+    let (set, observer) = (SensitivitySet::Signs, Observer::node(2));
+    let program = |first: Reads, second: &dyn Fn(Value, Value) -> Reads| -> Result<Program, ProgramError> {
+        let mut program = Program::new(3)?;
+        let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+        let hidden = program.add(&[x, z])?;
+        program.send(0, 1, hidden)?;
+        let first = match first {
+            Reads::Seen(Some(_)) => Reads::Seen(Some(vec![hidden])),
+            Reads::Hidden(Some(_)) => Reads::Hidden(Some(vec![hidden])),
+            bare => bare,
+        };
+        let first = program.contribute(1, first)?;
+        let (second, z) = (program.contribute(1, second(first, hidden))?, program.noise([1], 1)?);
+        let reaction = program.add(&[second, z])?;
+        program.send(1, 2, reaction)?;
+        Ok(program)
+    };
+    let through = |first: Value, _: Value| Reads::Seen(Some(vec![first]));
+    let direct = |_: Value, hidden: Value| Reads::Hidden(Some(vec![hidden]));
+    let expected = program(Reads::Nothing, &direct)?.account(&observer)?.loss(0, &set)?;
+    assert!((1.0..1.0 + 1e-12).contains(&expected.value()) && expected.reads == Dependence::Revealed);
+    let found = program(Reads::Hidden(Some(Vec::new())), &through)?.account(&observer)?;
+    assert_eq!(found.loss(0, &set)?, expected);
+    let assumed = program(Reads::Seen(None), &through)?.account(&observer)?;
+    assert_eq!((assumed.adaptivity, assumed.loss(0, &set)?.value()), (Dependence::Assumed, 0.0));
+    for first in [Reads::Seen(Some(Vec::new())), Reads::Hidden(None)] {
+        assert_refused(program(first, &through)?.account(&observer), "contribution 0 of node 1");
+    }
+    // A meter that is told of it says the same after every step.
+    let mut feed = crate::meter::Feed::default();
+    for line in [
+        r#"{"ndp-meter": 1, "nodes": 3, "set": "signs"}"#,
+        r#"{"contribute": "x", "node": 0, "reads": "nothing"}"#,
+        r#"{"noise": "zz", "node": 0, "variance": 1}"#,
+        r#"{"let": "h", "sum": {"x": 1, "zz": 1}}"#,
+        r#"{"send": "h", "from": 0, "to": 1}"#,
+        r#"{"contribute": "a", "node": 1, "reads": {"hidden": ["h"]}}"#,
+        r#"{"contribute": "b", "node": 1, "reads": {"seen": ["a"]}}"#,
+        r#"{"noise": "z", "node": 1, "variance": 1}"#,
+        r#"{"let": "y", "sum": {"b": 1, "z": 1}}"#,
+        r#"{"send": "y", "from": 1, "to": 2}"#,
+    ] {
+        feed.line(line)?;
+    }
+    let meter = feed.meter().ok_or("a meter")?;
+    let reading = meter.reading(2)?;
+    assert!(reading.upper(0).is_some_and(|upper| (1.0..1.0 + 1e-12).contains(&upper)), "{reading:?}");
+    assert!(meter.rests_on().contains(&RestsOn::Reads(Dependence::Revealed)));
+    Ok(())
+}

@@ -195,3 +195,51 @@ fn lost_messages_are_an_upper_bound() -> Outcome {
     assert!(lost.value() < whole.value() && whole.lower == 0.0 && whole.value.grade() == Grade::UpperBound);
     Ok(())
 }
+
+/// Three uses with a noise each, all sent. In patterns of uses two apart, weights and bounds of ten give a
+/// hundred times the loss; a pattern of one use has that of the largest.
+#[test]
+fn separated_patterns_keep_weights_and_bounds() -> Result<(), Error> {
+    let mut program = Program::new(2)?;
+    for _ in 0..3 {
+        let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+        let sum = program.add(&[x, z])?;
+        program.send(0, 1, sum)?;
+    }
+    let account = program.account(&Observer::node(1))?;
+    let bounded = |bounds: &[f64], within| SensitivitySet::Bounded {
+        bounds: bounds.to_vec(),
+        within: Box::new(within),
+    };
+    let sets = [
+        SensitivitySet::Along(vec![10.0, -10.0, -10.0]),
+        bounded(&[10.0; 3], SensitivitySet::Signs),
+        bounded(&[10.0; 3], SensitivitySet::SameDirection),
+        bounded(&[5.0; 3], SensitivitySet::Along(vec![2.0, 2.0, -2.0])),
+        bounded(&[2.0; 3], bounded(&[5.0; 3], SensitivitySet::Vectors { dimension: 2 })),
+    ];
+    for set in sets {
+        let patterns = |patterns| SensitivitySet::Patterns { patterns, within: Box::new(set.clone()) };
+        let loss = |set: &SensitivitySet| account.loss(0, set);
+        for (gap, expected) in [(1, 300.0), (2, 200.0), (9, 100.0)] {
+            let found = loss(&patterns(Patterns::Separated { gap }))?;
+            assert!((expected..expected * 1.001).contains(&found.value()), "{set:?} {gap}: {found:?}");
+            assert!(
+                found.lower <= expected && found.lower >= 100.0 * (1.0 - 1e-9),
+                "{set:?} {gap}: {found:?}"
+            );
+            let cyclic = loss(&patterns(Patterns::Cyclic { period: gap }))?;
+            assert!(found.value() >= cyclic.lower, "{set:?}");
+        }
+    }
+    for (bad, words) in [
+        (SensitivitySet::Along(vec![1.0]), "the number of weights is 1"),
+        (bounded(&[1.0], SensitivitySet::Signs), "the number of bounds is 1"),
+        (SensitivitySet::Vectors { dimension: 0 }, "dimension 0"),
+    ] {
+        let set =
+            SensitivitySet::Patterns { patterns: Patterns::Separated { gap: 2 }, within: Box::new(bad) };
+        assert_refused(account.loss(0, &set), words);
+    }
+    Ok(())
+}

@@ -39,6 +39,13 @@ pub fn rests_on(what: &RestsOn) -> String {
                 most.get()
             )
         }
+        RestsOn::Objective { smoothness, strong_convexity } => {
+            let (most, least) = (smoothness.get(), strong_convexity.get());
+            let range = if least == most { most.to_string() } else { format!("between {least} and {most}") };
+            format!(
+                "the loss of every user is convex in the model, with curvature {range} in every direction wherever the model goes"
+            )
+        }
         RestsOn::Holdings => {
             "nodes have what they send: assumed, it does not follow from what they were sent".to_owned()
         }

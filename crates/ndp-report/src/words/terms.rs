@@ -42,7 +42,9 @@ pub const fn law(law: Law) -> &'static str {
     match law {
         Law::Gaussian => "standard deviation of Gaussian noise",
         Law::Laplace => "standard deviation of Laplace noise (its scale times the root of 2)",
-        Law::DiscreteLaplace => "standard deviation of discrete Laplace noise, of whole numbers",
+        Law::DiscreteLaplace => {
+            "standard deviation of discrete Laplace noise, on values that are whole numbers (others are not protected)"
+        }
         Law::RandomizedResponse => "reciprocal of the epsilon0 of randomized response",
         Law::Own => "standard deviation of the noise",
     }
@@ -110,6 +112,9 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
         }
         Assumption::NothingPublished => {
             "nobody hands out what it holds in the end, neither a result nor a model"
+        }
+        Assumption::ChosenBySeen => {
+            "runs are chosen, and ended, by what the same observer has seen of the earlier ones, and by nothing else that depends on the data; a limit is fixed before the first run"
         }
         Assumption::ConstantData => {
             "each node contributes a value of its own that stays the same, whatever it received (declared, not checked)"
