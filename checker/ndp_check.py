@@ -17,6 +17,7 @@ NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?\Z")
 MOST_DIGITS, MOST_NODES = 100_000, 1_000_000
 
 # Steps by which a value is seen, and the nodes that they name.
+MOST_SHOWN = 10**300
 SEEN = {"send": ("from", "to"), "broadcast": ("from",), "publish": (), "deliver": ("to", "group"), "hold": ("by",)}
 
 class Rejected(Exception):
@@ -133,6 +134,9 @@ class Program:
             event = next(name for name in SEEN if name in step)
             keys(step, event, *SEEN[event])
             nodes = tuple(self.node(step[key]) for key in SEEN[event] if key != "group")
+            if event == "deliver":
+                group = [self.node(node) for node in step["group"]] if isinstance(step["group"], list) else []
+                need(len(set(group)) > 1, "a secure sum is one of two or more nodes")
             self.story.append(("seen", self.value(step[event]), event, nodes))
         elif "join" in step or "leave" in step:
             keys(step, "join" if "join" in step else "leave")
@@ -352,14 +356,14 @@ class Checker:
         yield f"what may differ: {differs}"
         yield f"who looks: {who} ({len(self.proved)} pairs)"
         yield "what they see: what the file says that they are sent, overhear, hold or is published, and their own data; they follow the protocol"
-        about = "" if self.largest.denominator == 1 else f" (about {float(self.largest):.6g} / s^2)"
+        about = "" if self.largest.denominator == 1 or self.largest > MOST_SHOWN else f" (about {float(self.largest):.6g} / s^2)"
         yield f"proved: with noises of standard deviation s times the root of their variance, each view is mu-GDP, mu^2 at most {self.largest} / s^2{about}"
         yield "assumed: noises are drawn as the file says, independently, and known to nobody else; secure sums show their receivers the sums alone"
         yield "assumed: contributions depend on their owner's data, and on nothing else but what the file says that they read"
         if self.assumes:
             yield "assumed: what contributions read had been seen by the observer; the file does not list it"
-        if self.program.assumed_holdings:
-            yield "assumed: nodes can form what they send; the file says that this was not checked"
+        said = ", and the file says that nobody has checked it" if self.program.assumed_holdings else ""
+        yield f"assumed: nodes can form what they send: this is not checked here{said}"
 
 def check(lines, quiet=False, say=print):
     """Checks the lines of a file; whether they are accepted."""
@@ -390,7 +394,7 @@ def main(words):
     try:
         with sys.stdin.buffer if files[0] == "-" else open(files[0], "rb") as file:
             packed = file.peek(2)[:2] == b"\x1f\x8b"
-            with io.TextIOWrapper(gzip.GzipFile(fileobj=file) if packed else file, encoding="utf-8") as lines:
+            with io.TextIOWrapper(gzip.GzipFile(fileobj=file) if packed else file, encoding="utf-8", newline="\n") as lines:
                 return 0 if check(lines, quiet) else 1
     except (OSError, EOFError, UnicodeDecodeError) as error:
         print(f"ndp_check: {files[0]}: {error}", file=sys.stderr)

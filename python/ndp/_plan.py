@@ -90,7 +90,7 @@ class Plan(Sequence[dict[str, Any]]):
         table = [list(_NAMES), *self._cells()]
         widths = [max(len(row[i]) for row in table) for i in range(len(_NAMES))]
         lines = ["  ".join(x.rjust(width) for x, width in zip(row, widths)) for row in table]
-        return "\n".join([*lines, self.statement.line, "", *self.why])
+        return "\n".join([*lines, f"the first, {self.rows[0][_NAMES[0]]}: {self.statement.line}" if self.rows else self.statement.line, "", *self.why])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _NAMES)

@@ -490,6 +490,8 @@ def audience_of(
     size = _count(neighbors, "neighbors")
     if not isinstance(protocol.graph, Graph):
         raise NdpError(f"{protocol.words} has no graph whose neighbors could observe together: give coalition_size")
+    if isinstance(protocol, TimeVaryingGossip) and any(graph != protocol.graph for graph in protocol._parameters["graphs"]):
+        raise NdpError("who is a neighbor changes from round to round: give coalition_size")
     return _ndp.Audience.neighbors(protocol.graph._native, size)
 
 

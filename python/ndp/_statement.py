@@ -84,9 +84,11 @@ def saying_of(accounts: Sequence[_ndp.Account], places: Sequence[int] | None = N
     return _ndp.saying(accounts, places)
 
 
-def statement_of_runs(runs: Sequence[_ndp.Saying], labels: Iterable[Hashable], only: Sequence[int] | None = None) -> Statement:
+def statement_of_runs(
+    runs: Sequence[_ndp.Saying], labels: Iterable[Hashable], only: Sequence[int] | None = None, *, chosen_by_seen: bool = False
+) -> Statement:
     """What is said of several runs together; of one observer alone, where its members are given."""
-    return Statement(*_ndp.statement_of_runs(runs, names_of(labels), only))
+    return Statement(*_ndp.statement_of_runs(runs, names_of(labels), only, chosen_by_seen))
 
 
 def statements_html(statements: Iterable[Statement | None]) -> str:

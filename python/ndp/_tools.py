@@ -164,8 +164,11 @@ def check(
 class Audit(NamedTuple):
     """What an attack on simulated runs found, beside what the protocol's accountant allows."""
 
-    #: What the accountant says.
+    #: The largest ``mu`` that the attack may show if the account holds.
     allowed_mu: Guarantee
+    #: The false positive rate for which `allowed_mu` holds alone, as it is no guarantee for other tests; None where the view is
+    #: Gaussian, for which it holds for all tests.
+    allowed_at: float | None
     #: A lower bound on ``mu`` that holds with the confidence asked for.
     measured_mu: Estimate
     false_positives: float
@@ -228,13 +231,14 @@ def audit(
     source, observer = pair
     who = protocol._who(None, observer) if isinstance(observer, list) else protocol._who(observer)
     u, count = protocol._index(source), _count(runs, "runs")
-    allowed, grade, measured, false, true = protocol._native.audit(
+    allowed, grade, allowed_at, measured, false, true = protocol._native.audit(
         who, u, float(sensitivity), number_of(sigma, "sigma"), count, float(error_rate), _seed(seed), _reporter(progress, "parts")
     )
-    allowed_mu = _GRADES[grade](allowed, "mu")
+    at = "" if allowed_at is None else f", shown with {allowed_at:.4g} false positives"
+    allowed_mu = _GRADES[grade](allowed, f"mu{at}")
     assert isinstance(allowed_mu, Guarantee)
     said = statement_of(protocol._native.accounts([who]), protocol.nodes)
-    return Audit(allowed_mu, Estimate(measured, "mu"), false, true, pair, said)
+    return Audit(allowed_mu, allowed_at, Estimate(measured, "mu"), false, true, pair, said)
 
 
 class Comparison(Sequence[dict[str, Any]]):
@@ -425,14 +429,12 @@ class Ledger:
     Exact(0.5, 'mu')
     """
 
-    __slots__ = ("_labels", "_native", "_places", "_records", "_said", "limit", "odometer", "order")
+    __slots__ = ("_asked", "_labels", "_native", "_places", "_records", "_said")
 
     def __init__(
         self, limit: Target = None, order: float | None = None, odometer: tuple[float, float] | None = None
     ) -> None:
-        self.limit = limit
-        self.order = order
-        self.odometer = odometer
+        self._asked = (limit, order, odometer)
         self._records: list[tuple[Any, ...]] = []
         # What the accounts of each run say of themselves.
         self._said: list[_ndp.Saying] = []
@@ -450,6 +452,21 @@ class Ledger:
             self._native = _ndp.Ledger(epsilon, asked, delta)
         else:
             self._native = _ndp.Ledger(number_of(limit, "mu" if asked is None else "Rényi loss", asked), asked, None)
+
+    @property
+    def limit(self) -> Target:
+        """The limit, fixed before the first run."""
+        return self._asked[0]
+
+    @property
+    def order(self) -> float | None:
+        """The order of the limit."""
+        return self._asked[1]
+
+    @property
+    def odometer(self) -> tuple[float, float] | None:
+        """The odometer, fixed before the first run."""
+        return self._asked[2]
 
     def record(
         self,
@@ -552,7 +569,10 @@ class Ledger:
     @property
     def statement(self) -> Statement | None:
         """What is protected, from whom, under what, and by which theorems, of all runs together; None before the first run."""
-        return statement_of_runs(self._said, self._labels) if self._said else None
+        if not self._said:
+            return None
+        by_seen = self.odometer is not None or any(record[-1] != "fixed" for record in self._records)
+        return statement_of_runs(self._said, self._labels, chosen_by_seen=by_seen)
 
     @property
     def failure(self) -> float:

@@ -339,7 +339,7 @@ impl Protocol {
         error_rate: f64,
         seed: u64,
         progress: Option<Py<PyAny>>,
-    ) -> Result<(f64, &'static str, f64, f64, f64), Fault> {
+    ) -> Result<(f64, &'static str, Option<f64>, f64, f64, f64), Fault> {
         let (kind, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
         ndp_linalg::memory::require_dense("the scores of an audit", runs, 3)?;
         let found = run_watched(py, progress, move |progress, _| {
@@ -353,8 +353,8 @@ impl Protocol {
             Ok(audit::audit(protocol, source, &observer(who), noise, plan, rng, progress)?)
         })?;
         let measured = found.measured_mu.into_value();
-        let (allowed, grade) = (found.allowed.value().mu(), class(found.allowed.grade()));
-        Ok((allowed, grade, measured, found.false_positives, found.true_positives))
+        let (allowed, grade) = (*found.allowed.value(), class(found.allowed.grade()));
+        Ok((allowed, grade, found.allowed_at, measured, found.false_positives, found.true_positives))
     }
 }
 

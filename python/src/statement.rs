@@ -20,7 +20,8 @@ fn coverage(observers: &BTreeSet<&Observer>, nodes: usize) -> Coverage {
     let plain = observers.iter().all(|observer| observer.tapped.is_empty());
     match size {
         1 if same && each && plain => Coverage::All { nodes },
-        2.. if same && each && plain => {
+        // The coalition of all nodes looks at nobody, so that no smaller one is a part of what it is about.
+        2.. if size < nodes && same && each && plain => {
             let among = ndp_account::Among::Everybody;
             Coverage::Coalitions { size, among, nodes, looked_at: members.len(), rest: Rest::None }
         }
@@ -107,11 +108,12 @@ pub(crate) fn saying(accounts: Vec<PyRef<'_, Account>>, places: Option<Vec<usize
 
 /// What is said of several runs together; of one observer alone, where its members are given.
 #[pyfunction]
-#[pyo3(signature = (runs, names, only=None))]
+#[pyo3(signature = (runs, names, only=None, chosen_by_seen=false))]
 pub(crate) fn statement_of_runs(
     runs: Vec<PyRef<'_, Saying>>,
     names: Vec<String>,
     only: Option<Vec<usize>>,
+    chosen_by_seen: bool,
 ) -> Result<Said, Fault> {
     let asked = |one: &&About| only.as_ref().is_none_or(|members| one.observer.members() == members);
     let statements =
@@ -119,5 +121,5 @@ pub(crate) fn statement_of_runs(
     let statements = statements.collect::<Result<Vec<_>, Fault>>()?;
     let (first, rest) = statements.split_first().ok_or_else(|| Fault::new("no run was recorded"))?;
     let all = rest.iter().try_fold(first.clone(), |all, one| all.and(one))?;
-    in_words(&all, &names)
+    in_words(&if chosen_by_seen { all.chosen_by_seen() } else { all }, &names)
 }

@@ -143,3 +143,59 @@ def test_noise_on_whole_numbers_and_labels_does_not_scale(name):
             ask(2.0)
     rows = ndp.compare({name: protocol, "local": ndp.protocol("local", graph)}, worst=(1.0, 1e-5), sensitivity=2.0)
     assert "whole numbers" in rows[0]["reason"] and "sigma" in rows[1], rows
+
+
+def test_the_coalition_of_all_nodes_is_one_coalition():
+    """Nobody is exposed to it, so that no smaller coalition is a part of what it is about."""
+    gossip = ndp.gossip(nx.star_graph(4), 2)
+    everybody = [0, 1, 2, 3, 4]
+    for said in (gossip.losses(coalition=everybody).statement, ndp.check(gossip, 1.0, worst=1.0, observers=[everybody]).statement):
+        assert said is not None and "every coalition" not in said.line and "0, 1, 2, 3, 4 together" in said.line
+    fours = [[v for v in everybody if v != u] for u in everybody]
+    assert "every coalition of at most 4 of 5" in ndp.check(gossip, 1.0, worst=1.0, observers=fours).statement.line
+
+
+def test_a_target_is_a_plain_number():
+    """An epsilon at delta 1e-6 was compared with one at delta 1e-5."""
+    graded = ndp.Exact(1.0, "epsilon", {"delta": 1e-6})
+    accountants = ndp.accountants
+    for search in (
+        lambda target: accountants.smallest_sigma(target, lambda sigma: accountants.Gaussian(sigma).epsilon(1e-5)),
+        lambda target: accountants.largest_count(target, 10, lambda k: accountants.Gaussian(9.0 / k).epsilon(1e-5)),
+        lambda target: accountants.smallest_epsilon(target, accountants.Gaussian(2.0).delta),
+    ):
+        with pytest.raises(ndp.NdpError, match="a target is a plain number"):
+            search(graded)
+        assert search(0.5) is not None
+
+
+def test_neighbors_of_a_changing_graph_are_not_those_of_its_first_round():
+    rounds = [ndp.Graph(([0, 1], [1, 2]), nodes=5), ndp.Graph(([0, 3, 4], [3, 4, 1]), nodes=5)]
+    with pytest.raises(ndp.NdpError, match="who is a neighbor changes from round to round"):
+        ndp.check(ndp.time_varying_gossip(rounds), 2.0, worst=1.0, neighbors=2)
+    assert ndp.check(ndp.time_varying_gossip(rounds[:1] * 2), 2.0, worst=1.0, neighbors=2).statement is not None
+
+
+def test_what_a_ledger_keeps_is_fixed_and_said():
+    path = ndp.gossip(([0, 1], [1, 2]), 1)
+    for asked in ({"limit": 0.5}, {"odometer": (1.0, 1e-5)}):
+        ledger = ndp.Ledger(**asked)
+        ledger.record(path, 4.0)
+        for name in ("limit", "order", "odometer"):
+            with pytest.raises(AttributeError):
+                setattr(ledger, name, None)
+        by_whom = "what the same observer has seen of the earlier ones"
+        assert (by_whom in ledger.statement.paragraph) == ("odometer" in asked)
+    ledger.record(path, 4.0, adaptivity="on_seen")
+    assert by_whom in ledger.statement.paragraph
+
+
+def test_a_mu_at_one_rate_of_false_alarms_says_so():
+    walk = ndp.audit(walks.token_walk(([0, 1, 1], [1, 2, 3]), steps=6), pair=(0, 2), sigma=1.0, runs=400)
+    assert walk.allowed_at is not None and "false positives" in repr(walk.allowed_mu)
+    assert ndp.audit(ndp.gossip(([0, 1], [1, 2]), 2), pair=(0, 2), runs=400).allowed_at is None
+
+
+def test_a_plan_says_of_which_row_its_statement_is():
+    plan = ndp.plan(([0, 1, 2, 3, 4], [1, 2, 3, 4, 0]), worst=(1.0, 1e-5), observers=[0])
+    assert f"the first, {plan.rows[0]['protocol']}: " in repr(plan)

@@ -5,7 +5,7 @@ use crate::rational::{common_multiple, is_negative, number, times};
 use crate::{Rejected, need, rejected};
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Nodes that a program may have.
 const MOST_NODES: u64 = 1_000_000;
@@ -269,6 +269,9 @@ impl Program {
             }
             Some("deliver") => {
                 keys(line, &["deliver", "to", "group"], &[])?;
+                let group = line["group"].list("the group of a secure sum")?;
+                let group = group.iter().map(|node| self.node(node)).collect::<Result<BTreeSet<_>, _>>()?;
+                need(group.len() > 1, || "a secure sum is one of two or more nodes".into())?;
                 (&line["deliver"], Audience::Node(self.node(&line["to"])?))
             }
             Some("hold") => {

@@ -55,11 +55,9 @@ impl Proved {
                     .into(),
             );
         }
-        if self.assumes_holdings {
-            said.push(
-                "assumed: nodes can form what they send; the file says that this was not checked".into(),
-            );
-        }
+        let checked =
+            if self.assumes_holdings { ", and the file says that nobody has checked it" } else { "" };
+        said.push(format!("assumed: nodes can form what they send: this is not checked here{checked}"));
         said
     }
 }

@@ -9,9 +9,9 @@ use ndp_graph::Graph;
 use ndp_report::page::Page;
 use ndp_report::words::{Words, capital};
 pub(crate) use ndp_report::words::{
-    assumed, by, change_of, changes, law, measure, noise_in_a_sentence, noise_in_units, noise_is, odds,
+    assumed, by, changes, law, measure, noise_in_a_sentence, noise_in_units, noise_is, odds,
     page::{Subject, assumptions, opening, sureness},
-    unknown,
+    rests_on, unknown,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,9 +23,15 @@ pub(crate) fn network(file: &std::path::Path, graph: &Graph) -> String {
     format!("the network of {name} with {} nodes and {} edges", graph.node_count(), graph.edge_count())
 }
 
-/// The sentence for an assumption that an account makes.
-pub(crate) fn assumed_in_a_sentence(assumption: ndp_account::Assumption) -> String {
-    format!("{}.", capital(assumed(assumption)))
+/// What a statement rests on and assumes, as rows of a summary.
+pub(crate) fn granted(statement: &Statement) -> Vec<(&'static str, String)> {
+    let rests_on = statement.rests_on.iter().map(|what| ("rests on", rests_on(what)));
+    rests_on.chain(statement.assumes.iter().map(|&what| ("assumed", assumed(what).into()))).collect()
+}
+
+/// The same in sentences.
+pub(crate) fn granted_in_sentences(statement: &Statement) -> impl Iterator<Item = String> {
+    granted(statement).into_iter().map(|(_, what)| format!("{}.", capital(&what)))
 }
 
 /// Which noises several statements mean, each with the name of its protocol; with the names where not all say
@@ -44,8 +50,8 @@ pub(crate) fn noises_of<'a>(statements: impl IntoIterator<Item = (&'a str, &'a S
 pub(crate) fn granted_by<'a>(statements: impl IntoIterator<Item = (&'a str, &'a Statement)>) -> Vec<String> {
     let [mut assumes, mut changes] = [(); 2].map(|()| BTreeMap::<String, BTreeSet<&str>>::new());
     for (name, statement) in statements {
-        for &assumption in &statement.assumes {
-            assumes.entry(assumed(assumption).into()).or_default().insert(name);
+        for (_, what) in granted(statement) {
+            assumes.entry(what).or_default().insert(name);
         }
         changes.entry(self::changes(statement)).or_default().insert(name);
     }
@@ -107,8 +113,8 @@ pub(crate) fn subject<'a>(
 /// Whether the numbers of a meter remain valid when the run is stopped because of what was seen.
 pub(crate) const fn stopping(limited: bool) -> &'static str {
     if limited {
-        "the limit holds whenever the run ends, and for steps that are chosen by what the same observer saw; a number \
-         below it holds for a run whose length and steps were fixed in advance"
+        "a limit that was fixed before the run holds whenever the run ends, and for steps that are chosen by what the \
+         same observer saw; a number below it holds for a run whose length and steps were fixed in advance"
     } else {
         "the numbers hold for a run whose length and steps were fixed in advance, not for one that is ended because \
          of what was seen: that takes a limit"

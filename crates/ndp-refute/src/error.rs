@@ -24,6 +24,9 @@ pub enum Error {
         /// The name.
         name: String,
     },
+    /// A claim about the mean over all nodes has other values for other exposed nodes.
+    #[error("a claim about the mean over all nodes must not depend on the exposed node u")]
+    DependsOnSource,
     /// Parentheses, sums and signs are nested too deeply.
     #[error("at character {position} of the claim: nested more than {limit} deep")]
     TooDeep {

@@ -19,6 +19,10 @@ impl Claim for Expression {
     fn text(&self) -> &str {
         Expression::text(self)
     }
+
+    fn names_exposed(&self) -> bool {
+        self.names_exposed
+    }
 }
 
 struct Values<'a> {

@@ -37,6 +37,8 @@ pub struct Expression {
     pub(crate) root: Node,
     /// Variables of sums that are open at once, at most.
     pub(crate) variables: usize,
+    /// Whether the exposed node or its distance is named.
+    pub(crate) names_exposed: bool,
     text: String,
 }
 
@@ -50,13 +52,15 @@ impl Expression {
         if characters.len() > MAX_LENGTH {
             return Err(Error::TooLong { limit: MAX_LENGTH, length: characters.len() });
         }
-        let mut parser = Parser { characters, at: 0, depth: 0, scope: Vec::new(), variables: 0 };
+        let scope = Vec::new();
+        let mut parser = Parser { characters, at: 0, depth: 0, scope, variables: 0, names_exposed: false };
         let root = parser.sum()?;
         parser.skip();
         if parser.at < parser.characters.len() {
             return Err(parser.expected("an operator or the end"));
         }
-        Ok(Self { root, variables: parser.variables, text: text.to_owned() })
+        let Parser { variables, names_exposed, .. } = parser;
+        Ok(Self { root, variables, names_exposed, text: text.to_owned() })
     }
 
     /// The formula as it was written.
@@ -133,6 +137,7 @@ struct Parser {
     depth: usize,
     scope: Vec<String>,
     variables: usize,
+    names_exposed: bool,
 }
 
 impl Parser {
@@ -297,6 +302,7 @@ impl Parser {
             "max" => return self.pair(Operator::Max),
             _ => return Err(Error::UnknownName { position, name: word }),
         };
+        self.names_exposed |= matches!(name, Name::Exposed | Name::Hops);
         Ok(Node::Name(name))
     }
 

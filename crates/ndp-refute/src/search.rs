@@ -25,6 +25,11 @@ pub trait Claim {
 
     /// The claim in words or as a formula.
     fn text(&self) -> &str;
+
+    /// Whether it is written down that the claim depends on the exposed node.
+    fn names_exposed(&self) -> bool {
+        false
+    }
 }
 
 /// Which graphs are tried.
@@ -132,6 +137,10 @@ pub fn refute(claim: &dyn Claim, search: &Search) -> Result<Report, Error> {
     limit("the number of rounds", search.max_rounds, 200)?;
     limit("the number of nodes", search.max_nodes.max(search.max_thin_nodes), 64)?;
     search.protocol.check()?;
+    let named = claim.names_exposed() || search.domain.as_ref().is_some_and(Claim::names_exposed);
+    if search.bounded == Bounded::Mean && named {
+        return Err(Error::DependsOnSource);
+    }
     if search.observers == 0 {
         let (what, condition) = ("the number of observers", "be at least 1");
         return Err(Error::Parameter { what, condition, value: 0.0 });
@@ -310,6 +319,26 @@ fn of_pairs(
     Ok(false)
 }
 
+/// Refuses a claim about the mean over all nodes, or a condition on it, that depends on the exposed node.
+fn require_same_for_all(
+    claim: &dyn Claim,
+    domain: Option<&Expression>,
+    case: &Case<'_>,
+) -> Result<(), Error> {
+    for u in (case.u + 1..case.setting.graph.node_count()).filter(|u| !case.observers.contains(u)) {
+        let other = Case { u, ..*case };
+        let claims = std::iter::once(claim).chain(domain.map(|domain| domain as &dyn Claim));
+        for claim in claims {
+            let (here, there) = (claim.bound(case)?, claim.bound(&other)?);
+            // Neither has a value where both are NaN.
+            if here != there && !(here.high().is_nan() && there.high().is_nan()) {
+                return Err(Error::DependsOnSource);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// All nodes towards one set of observers; whether the search is over.
 fn of_observers(
     claim: &dyn Claim,
@@ -334,6 +363,9 @@ fn of_observers(
             return Ok(true);
         }
         report.cases += 1;
+        if search.bounded == Bounded::Mean {
+            require_same_for_all(claim, search.domain.as_ref(), &case)?;
+        }
         let truth = match search.bounded {
             Bounded::Each => looking.truth(setting, rounds, u),
             Bounded::Mean => looking.mean(setting, rounds),

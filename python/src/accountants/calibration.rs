@@ -6,6 +6,24 @@ use ndp_dp::calibration::{self, Calibrated};
 use ndp_dp::{Delta, Error, Guarantee};
 use pyo3::prelude::*;
 
+/// A target, which is a plain number: a guarantee says of what kind it is and at which delta, which the accountant
+/// need not answer.
+pub(crate) struct Plain(f64);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Plain {
+    type Error = PyErr;
+
+    fn extract(number: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        if number.hasattr("grade")? {
+            return Err(Fault::new(
+                "a target is a plain number, and what the account answers says of what kind it is",
+            )
+            .into());
+        }
+        Ok(Self(number.extract()?))
+    }
+}
+
 /// Asks a function of Python; an exception ends the search and is raised again.
 struct Asked<'py, T> {
     account: Bound<'py, PyAny>,
@@ -59,9 +77,9 @@ impl<'py, T: Copy + IntoPyObject<'py>> Asked<'py, T> {
 /// >>> bool(spent(found.value) <= 1.0)
 /// True
 #[pyfunction]
-pub(crate) fn smallest_sigma(target: f64, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
+pub(crate) fn smallest_sigma(target: Plain, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
     let mut asked = Asked::new(account);
-    let found = calibration::smallest_sigma(target, |sigma| asked.at(sigma.get()));
+    let found = calibration::smallest_sigma(target.0, |sigma| asked.at(sigma.get()));
     let found = asked.finish(found)?;
     let (grade, reached) = (found.reached.grade(), *found.reached.value());
     Ok(Number::of(grade, found.parameter, "sigma").with("reached", reached))
@@ -88,12 +106,12 @@ pub(crate) fn smallest_sigma(target: f64, account: Bound<'_, PyAny>) -> Result<N
 /// >>> round(float(found), 5)
 /// 2.25408
 #[pyfunction]
-pub(crate) fn smallest_epsilon(delta: f64, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
+pub(crate) fn smallest_epsilon(delta: Plain, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
     let mut asked = Asked { read: crate::grades::delta, ..Asked::new(account) };
-    let found = calibration::smallest_epsilon(Delta::new(delta)?, |epsilon| asked.at(epsilon));
+    let found = calibration::smallest_epsilon(Delta::new(delta.0)?, |epsilon| asked.at(epsilon));
     let found = asked.finish(found)?;
     let (grade, reached) = (found.reached.grade(), *found.reached.value());
-    Ok(Number::of(grade, found.parameter, "epsilon").with("delta", delta).with("reached", reached))
+    Ok(Number::of(grade, found.parameter, "epsilon").with("delta", delta.0).with("reached", reached))
 }
 
 /// The largest number of releases at which an accountant stays within a target.
@@ -120,9 +138,9 @@ pub(crate) fn smallest_epsilon(delta: f64, account: Bound<'_, PyAny>) -> Result<
 /// >>> found.value > 50 and found.detail["reached"] <= 2.0
 /// True
 #[pyfunction]
-pub(crate) fn largest_count(target: f64, most: u64, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
+pub(crate) fn largest_count(target: Plain, most: u64, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
     let mut asked = Asked::new(account);
-    let found = calibration::largest_count(target, most, |count| asked.at(count));
+    let found = calibration::largest_count(target.0, most, |count| asked.at(count));
     let found = asked.finish(found)?;
     let (grade, reached) = (found.reached.grade(), *found.reached.value());
     Ok(Number::of(grade, found.parameter, "count").with("reached", reached))

@@ -2,6 +2,7 @@
 //! are used once.
 
 use super::{Connections, Entry, Kind, Parameter, ROUNDS, Setting};
+use ndp_account::parts::ensure;
 use ndp_account::{
     Account, Attacker, Observer, Terms,
     parts::{local_bound, locked},
@@ -308,6 +309,9 @@ pub(super) const HIERARCHICAL: Entry = Entry {
     ],
     build: |setting: &Setting<'_>| {
         let (nodes, count) = (setting.nodes(), setting.count("groups")?);
+        let (name, condition) =
+            ("the number of nodes", "be at least 2 for each of two or more groups, and node 0");
+        ensure(count >= 2 && nodes > 2 * count, name, condition, nodes as f64)?;
         let mut groups: Vec<Vec<usize>> = vec![Vec::new(); count.min(nodes)];
         for node in 1..nodes {
             groups[(node - 1) % count].push(node);

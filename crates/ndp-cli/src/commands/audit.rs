@@ -72,28 +72,36 @@ impl<'a> Study<'a> {
 impl Answer for Audited<'_> {
     fn text(&self) -> Vec<Part<'_>> {
         let (study, found) = (self.study, &self.report);
-        let (asked, noise) = (study.asked, &found.terms.noise);
+        let asked = study.asked;
         let (allowed, measured) = (&found.allowed, &found.measured_mu);
+        let at = found.allowed_at.map_or_else(String::new, |rate| {
+            format!(", of tests that take {} of the runs for the other world", number(rate))
+        });
         let title =
             format!("An attack on {} runs of {} in each of two worlds", asked.runs, study.protocol.name);
-        let rows = vec![
+        let mut rows = vec![
             ("whose data", asked.source.clone()),
-            ("what may change", plain::change_of(found.terms.changes).into()),
+            ("what may change", plain::changes(&found.statement)),
             ("weights", asked.protocol.weights_in_words()),
             ("observed by", study.chosen.description.clone()),
-            ("noise", format!("{} times {}", output::noise(study.noise.get()), noise.unit)),
-            ("which is the", format!("{}, on {}", plain::law(noise.law), noise.on)),
-            ("mu that the account allows", format!("{} [{}]", up(allowed.value().mu()), allowed.grade())),
+        ];
+        for noise in &found.statement.noise {
+            rows.push(("noise", format!("{} times {}", output::noise(study.noise.get()), noise.unit)));
+            rows.push(("which is the", format!("{}, on {}", plain::law(noise.law), noise.on)));
+        }
+        rows.extend(plain::granted(&found.statement));
+        rows.extend([
+            ("mu that the account allows", format!("{} [{}]{at}", up(*allowed.value()), allowed.grade())),
             ("mu that the attack shows", format!("{} [{}]", down(*measured.value()), measured.grade())),
             ("taken for the other world", number(found.false_positives)),
             ("recognized", number(found.true_positives)),
-        ];
+        ]);
         vec![Part::Summary(title, rows)]
     }
 
     fn sheet(&self) -> Sheet {
         let found = &self.report;
-        let (allowed, measured) = (found.allowed.value().mu(), *found.measured_mu.value());
+        let (allowed, measured) = (*found.allowed.value(), *found.measured_mu.value());
         let numbers = [allowed, measured, found.false_positives, found.true_positives];
         let mut row = vec![self.study.asked.source.clone(), found.allowed.grade().to_string()];
         row.extend(numbers.map(|x| x.to_string()));
@@ -105,12 +113,11 @@ impl Answer for Audited<'_> {
 
     fn data(&self) -> Result<serde_json::Value, Failure> {
         let (study, found) = (self.study, &self.report);
-        let allowed =
-            serde_json::json!({ "grade": found.allowed.grade(), "value": found.allowed.value().mu() });
+        let allowed = serde_json::json!({ "grade": found.allowed.grade(), "value": found.allowed.value() });
         Ok(serde_json::json!({ "protocol": study.protocol.name, "source": study.asked.source,
-            "observers": study.chosen.description, "terms": found.terms, "runs": study.asked.runs,
+            "observers": study.chosen.description, "statement": found.statement, "runs": study.asked.runs,
             "error_rate": study.asked.error_rate, "refuted": found.is_refuted(), "allowed_mu": allowed,
-            "measured_mu": found.measured_mu, "false_positives": found.false_positives,
+            "allowed_at": found.allowed_at,            "measured_mu": found.measured_mu, "false_positives": found.false_positives,
             "true_positives": found.true_positives }))
     }
 }

@@ -109,8 +109,7 @@ impl Answer for Calibrated<'_> {
             let shown = up(question::in_unit(less, unit));
             rows.push(("for those looked at alone", words::less_for_those(&shown)));
         }
-        let assumed = statement.assumes.iter();
-        rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
+        rows.extend(plain::granted(statement));
         rows.extend([
             ("error of the result, at most", scaled(&self.error, &|error| up(error * unit))),
             ("messages", scaled(&self.messages, &count)),

@@ -101,7 +101,9 @@ fn answer(asked: &Asked, quiet: bool) -> Result<Spent<'_>, Failure> {
         runs.push(Run { run, fits, statement, release });
     }
     let exceeded = target.is_some() && ledgers.verdict()? != Verdict::Met;
-    let (statement, failure) = (together, ledgers.failure());
+    let by_seen = asked.adaptive || asked.odometer.is_some();
+    let statement = together.map(|all| if by_seen { all.chosen_by_seen() } else { all });
+    let failure = ledgers.failure();
     let (rows, margin) = (Vec::new(), f64::INFINITY);
     let mut found =
         Spent { asked, measure, target, chosen, runs, statement, failure, exceeded, rows, margin };
@@ -142,7 +144,7 @@ impl Answer for Spent<'_> {
         let last = self.target.as_ref().map(|target| match target.allowed {
             Allowed::Mean(_) => {
                 let most = up(self.margin);
-                format!("mean over all nodes towards an observer who was looked at: at most {most}")
+                format!("mean over all nodes, members of the observer counted as 0, towards an observer who was looked at: at most {most}")
             }
             _ => words::left(self.margin),
         });
@@ -195,8 +197,7 @@ impl<'a> Spent<'a> {
         }
         if let Some(statement) = &self.statement {
             told.push(("what may change", plain::changes(statement)));
-            told.extend(statement.assumes.iter().map(|&what| ("assumed", plain::assumed(what).to_owned())));
-            told.extend(statement.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));
+            told.extend(plain::granted(statement));
         }
         told.push(("the account fails", question::probability(self.failure)));
         let (observers, weights) = (&chosen.description, asked.gossip.weights);

@@ -199,7 +199,14 @@ impl Found<'_> {
     /// Whether every observer that the question is about keeps the target.
     fn judged(&self, covered: &Covered<'_>, target: &Target) -> Result<Judged, Failure> {
         let noise = self.study.noise;
-        let words = words::target(target);
+        let (words, met) = match target.allowed {
+            Allowed::Pairs(_) | Allowed::Listed(_) => {
+                let (limited, all) = target.limited(covered.looked_at())?;
+                let pairs = format!("for the {limited} of {all} pairs that have a limit");
+                (format!("{}, {pairs}", words::target(target)), format!("met {pairs}"))
+            }
+            _ => (words::target(target), "met".into()),
+        };
         let judged = |verdict, exceeding, why: String| Judged { verdict, exceeding, target: words, why };
         if self.not_known > 0 {
             // Some pairs are not known. The target is met only if one limit holds for all pairs and bounds
@@ -209,14 +216,14 @@ impl Found<'_> {
             let all = covered.coverage.is_whole()
                 && matches!((most, &target.allowed), (Some(most), Allowed::Worst(limit)) if most <= *limit);
             return Ok(if all {
-                judged(Verdict::Met, 0, "met".into())
+                judged(Verdict::Met, 0, met)
             } else {
                 judged(Verdict::NotShown, 0, format!("not shown, {} pairs are not known", self.not_known))
             });
         }
         let found = covered.check(noise, target)?;
         if found.verdict == Verdict::Met {
-            return Ok(judged(Verdict::Met, 0, "met".into()));
+            return Ok(judged(Verdict::Met, 0, met));
         }
         let seen = if covered.others().is_empty() {
             found.clone()
@@ -243,9 +250,9 @@ impl Found<'_> {
     /// Prints that the target is met, or fails with the reason; does nothing if there is no target.
     fn verdict(&self) -> Result<(), Failure> {
         match &self.judged {
-            Some(Judged { verdict: Verdict::Met, .. }) => {
+            Some(Judged { verdict: Verdict::Met, why, .. }) => {
                 let observed = plain::observed_by(&self.statement, &self.study.graph);
-                line(&format!("target: met; observed by {observed}"))
+                line(&format!("target: {why}; observed by {observed}"))
             }
             Some(judged) => {
                 let exact = self.worst.as_ref().is_some_and(|worst| worst.loss.grade() == Grade::Exact);

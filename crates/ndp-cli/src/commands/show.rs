@@ -87,7 +87,7 @@ fn of_losses(losses: &Losses) -> Told {
         vec![pair.exposed.clone(), pair.observer.clone(), lower, unit, pair.grade.to_string()]
     };
     let rows = Rows {
-        header: &["exposed", "observer", "lower end", "unit loss", "grade"],
+        header: &["exposed", "observer", "lower end", "unit loss", "recorded grade"],
         cells: pairs.iter().map(cell).collect(),
         longest_first: true,
     };
@@ -149,7 +149,16 @@ fn of_comparison(comparison: &Comparison) -> Told {
         ]
     });
     let rows = Rows {
-        header: &["protocol", "sigma", "error", "messages", "grade", "fails", "hardest pair", "reason"],
+        header: &[
+            "protocol",
+            "sigma",
+            "error",
+            "messages",
+            "recorded grade",
+            "fails",
+            "hardest pair",
+            "reason",
+        ],
         cells: cells.collect(),
         longest_first: false,
     };

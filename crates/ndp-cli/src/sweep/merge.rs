@@ -158,7 +158,7 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
             Some(profile.loss(study.measure).ok()?.into_value())
         });
         let room = (-MISS_OF_ONE.ln() / (2.0 * count)).sqrt();
-        (share, largest.map(|largest| (mean + largest * room) * (1.0 + 8.0 * f64::EPSILON)))
+        (share, largest.map(|largest| ((mean + largest * room) * (1.0 + 8.0 * f64::EPSILON)).min(largest)))
     });
     let exact = found.iter().all(|observed| observed.exact);
     Together {

@@ -12,6 +12,7 @@ mod answers;
 mod command;
 mod common;
 mod files;
+mod granted;
 mod inputs;
 mod meters;
 mod odd;

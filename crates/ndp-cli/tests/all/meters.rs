@@ -85,8 +85,9 @@ fn damage_is_said() {
             "checksum",
         ),
     ] {
-        let (code, _, err) = meter("", lines);
+        let (code, out, err) = meter("", lines);
         assert!(code == 1 && err.contains(words), "{lines}: {code} {err}");
+        assert!(out.is_empty(), "no number of a damaged log is shown: {out}");
     }
     let whole = "{\"n\":0,\"crc\":\"CRC\",\"step\":{\"ndp-meter\":1,\"nodes\":3,\"set\":\"signs\"}}\n{\"n\":1,\"crc\":\"1234";
     let crc = checksum("000000000:{\"ndp-meter\":1,\"nodes\":3,\"set\":\"signs\"}");

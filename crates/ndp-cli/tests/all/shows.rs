@@ -74,7 +74,7 @@ fn files_have_all_rows() {
     let (code, out, _) = run(&folder, "show x.json --worst 1 --csv x.csv --json y.json");
     assert!(code == 0 && out.contains("1 of 2 rows"), "{out}");
     let csv = std::fs::read_to_string(folder.join("x.csv")).unwrap();
-    let expected = "exposed,observer,lower end,unit loss,grade\nb,c,1.0,inf,exact\na,c,0.12345678901234558,0.1234567890123456,exact\n";
+    let expected = "exposed,observer,lower end,unit loss,recorded grade\nb,c,1.0,inf,exact\na,c,0.12345678901234558,0.1234567890123456,exact\n";
     assert_eq!(csv, expected);
     let json: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(folder.join("y.json")).unwrap()).unwrap();

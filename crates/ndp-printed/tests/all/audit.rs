@@ -127,7 +127,7 @@ fn attacks_meet_exact_losses_and_never_exceed_them() -> Result<(), Error> {
         let unit = setting.report.unit(setting.source)?;
         let mu = unit.value().gdp(Sensitivity::new(2.0)?, Sigma::new(1.0)?).mu();
         inside += usize::from((0.05..=0.95).contains(&unit.value().get()));
-        let allowed = audit.allowed.value().mu();
+        let allowed = *audit.allowed.value();
         assert!((allowed - mu).abs() < 1e-6, "{}: {allowed} is not {mu}", setting.name);
         let measured = *audit.measured_mu.value();
         assert!(

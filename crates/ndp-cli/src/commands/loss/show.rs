@@ -129,10 +129,7 @@ impl Drawn for Found<'_> {
         }
         let mut particular: Vec<String> = plain::about(protocol).into_iter().collect();
         particular.push(plain::noise_in_a_sentence(statement));
-        particular
-            .extend(statement.assumes.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)));
-        let rests_on = statement.rests_on.iter().map(words::rests_on);
-        particular.extend(rests_on.map(|what| format!("{}.", words::capital(&what))));
+        particular.extend(plain::granted_in_sentences(statement));
         page = plain::assumptions(page, &particular);
         let mut grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
         let coverage = &statement.coverage;
@@ -188,9 +185,7 @@ impl Found<'_> {
             ("noise", plain::noise_in_units(&words::noise(asked.noise), &multiplier, statement)),
             ("which is the", plain::noise_is(statement)),
         ];
-        rows.extend(statement.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));
-        let assumed = statement.assumes.iter();
-        rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
+        rows.extend(plain::granted(statement));
         rows.extend([
             ("grade", words::grade(self.grade, &statement.coverage)),
             ("computed by", words::by(statement)),

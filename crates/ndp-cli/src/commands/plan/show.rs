@@ -112,8 +112,7 @@ impl Drawn for Plans<'_> {
         page = plain::opening(page, &subject);
         let mut particular: Vec<String> = plain::about(best.candidate.name).into_iter().collect();
         particular.push(plain::noise_in_a_sentence(statement));
-        particular
-            .extend(statement.assumes.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)));
+        particular.extend(plain::granted_in_sentences(statement));
         page = plain::assumptions(page, &particular);
         let grades: Vec<Grade> = self.all().filter_map(|found| found.grade).collect();
         page = plain::sureness(page, &grades, (best.failure, Some(statement)), &[]);

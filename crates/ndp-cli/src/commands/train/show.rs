@@ -99,8 +99,7 @@ impl Drawn for Trained<'_> {
                 "Means and variances of the features were computed from all examples and count as public; they are not protected.".into(),
             );
         }
-        particular
-            .extend(statement.assumes.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)));
+        particular.extend(plain::granted_in_sentences(statement));
         particular.push("The test examples belong to no user.".into());
         particular.push(
             "Accuracies along the training are shown here to judge the method. Publishing them for the real data is not covered.".into(),
@@ -140,8 +139,13 @@ impl Trained<'_> {
                 format!("{} at delta {} [{}]", up(found.largest), asked.delta, grade(&found.grades)),
             ),
         ];
-        let assumed = self.statement.assumes.iter();
-        rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
+        rows.extend(plain::granted(&self.statement));
+        if accuracies.len() > 1 {
+            rows.push((
+                "not covered",
+                format!("more than one of the {} trainings that are shown", accuracies.len()),
+            ));
+        }
         if asked.standardize {
             rows.push(("not protected", "means and variances of the features, which count as public".into()));
         }
