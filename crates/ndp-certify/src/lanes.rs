@@ -98,7 +98,8 @@ impl Named<'_> {
         let mut near: Vec<[Row; L]> = Vec::new();
         let mut u = first;
         for y in y.chunks_mut(NODES) {
-            // The neighbors of consecutive nodes are consecutive. They lie anywhere in memory: fetched one after
+            // The neighbors of consecutive nodes are consecutive. They lie anywhere in memory: fetched one
+            // after
             // the other, without work in between, they arrive together.
             let inside = self.inside(u..u + y.len());
             near.clear();
@@ -136,7 +137,8 @@ impl Named<'_> {
     }
 }
 
-/// The sum of the numbers minus `count` times `own`, for at most [`TOGETHER`] numbers. Halves of limbs are added
+/// The sum of the numbers minus `count` times `own`, for at most [`TOGETHER`] numbers. Halves of limbs are
+/// added
 /// up before anything is carried.
 #[inline(always)]
 fn difference<const L: usize>(numbers: &[[Row; L]], count: u32, own: &[Row; L]) -> [Row; L] {

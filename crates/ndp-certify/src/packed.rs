@@ -15,6 +15,7 @@
     reason = "limbs are cut out of wider numbers, modulo 2^64 on purpose, and counts of limbs and bits are small"
 )]
 
+mod beside;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod plain;
@@ -23,7 +24,6 @@ use crate::fixed::{Fixed, places};
 use crate::lanes::{Named, Row};
 use crate::magnitude::power_of_two;
 use crate::wide::Wide;
-use ndp_graph::tasks::for_tasks;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
@@ -83,41 +83,6 @@ impl<const L: usize> Packed<L> {
 
     pub(crate) fn len(&self) -> usize {
         self.length
-    }
-
-    /// Up to eight vectors side by side: `L` rows for each coordinate. Lanes without a vector are 0.
-    fn side_by_side(vectors: &[&Self]) -> Vec<[Row; L]> {
-        let mut beside = vec![[Row::ZERO; L]; vectors.first().map_or(0, |x| 8 * x.blocks.len())];
-        for_tasks(&mut beside, |first, beside| {
-            for (block, beside) in (first / 8..).zip(beside.chunks_mut(8)) {
-                for (lane, x) in vectors.iter().enumerate() {
-                    let block = &x.blocks[block];
-                    for (at, number) in beside.iter_mut().enumerate() {
-                        for (to, row) in number.iter_mut().zip(block) {
-                            to.0[lane] = row.0[at];
-                        }
-                        number[L - 1].0[lane] ^= BIAS;
-                    }
-                }
-            }
-        });
-        beside
-    }
-
-    /// The vector in one of eight lanes.
-    fn from_lane(beside: &[[Row; L]], lane: usize, length: usize) -> Self {
-        let mut packed = Self::zeros(length);
-        for_tasks(&mut packed.blocks, |first, blocks| {
-            for (block, numbers) in blocks.iter_mut().zip(beside[8 * first..].chunks(8)) {
-                for (at, number) in numbers.iter().enumerate() {
-                    for (row, from) in block.iter_mut().zip(number) {
-                        row.0[at] = from.0[lane];
-                    }
-                    block[L - 1].0[at] ^= BIAS;
-                }
-            }
-        });
-        packed
     }
 
     /// The sums of the stored limbs over all coordinates, those beyond the last one among them.
@@ -249,22 +214,6 @@ impl Kernels {
         } else {
             y.blocks.chunks_mut(STRIP).enumerate().for_each(work);
         }
-    }
-
-    /// The products of a matrix with up to eight vectors.
-    pub(crate) fn matrix_times<const L: usize>(
-        self,
-        matrix: Named<'_>,
-        vectors: &[&Packed<L>],
-    ) -> Vec<Packed<L>> {
-        let length = vectors.first().map_or(0, |x| x.len());
-        let x = Packed::side_by_side(vectors);
-        let mut y = vec![[Row::ZERO; L]; x.len()];
-        for_tasks(&mut y[..length], |first, y| {
-            (self.products)(matrix, L, first, x.as_flattened(), y.as_flattened_mut());
-        });
-        drop(x);
-        (0..vectors.len()).map(|lane| Packed::from_lane(&y, lane, length)).collect()
     }
 
     /// `Σ x_j y_j`, leaving out the `drop` lowest limbs of both and some products of what remains, all of

@@ -164,7 +164,8 @@ impl Study {
         of_protocol * self.protocols.len() as u64
     }
 
-    /// The first line; it says what the other lines depend on, and what the numbers of each protocol are about.
+    /// The first line; it says what the other lines depend on, and what the numbers of each protocol are
+    /// about.
     pub(crate) fn header(&self) -> Result<String, Failure> {
         let protocols: Vec<&String> = self.protocols.iter().map(|(name, _)| name).collect();
         let noises: Vec<f64> = self.noises.iter().map(|(noise, _)| *noise).collect();

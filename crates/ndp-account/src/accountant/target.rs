@@ -145,7 +145,8 @@ impl Target {
         }
     }
 
-    /// How many pairs of an observer of `accounts` and a node outside it have a limit, and how many there are.
+    /// How many pairs of an observer of `accounts` and a node outside it have a limit, and how many there
+    /// are.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a limit that is negative or NaN.

@@ -2,8 +2,8 @@
 
 use crate::sgd::objective::clip_norm;
 use crate::sgd::positive;
-use ndp_account::Error;
 use ndp_account::parts::ensure;
+use ndp_account::{Error, Norm, RestsOn};
 use ndp_numeric::rounding::Interval;
 
 /// What is known of an objective over all examples and all models that it may meet.
@@ -55,6 +55,15 @@ impl Constants {
         )?;
         self.domain.check()?;
         if self.sensitivity.is_finite() { Ok(()) } else { Err(crate::Error::Unbounded.into()) }
+    }
+
+    /// On which losses of users amplification by iteration rests: steps must bring no two models further
+    /// apart.
+    pub(crate) fn rests_on(&self) -> RestsOn {
+        RestsOn::Objective {
+            smoothness: Norm::new(self.smoothness),
+            strong_convexity: Norm::new(self.strong_convexity),
+        }
     }
 
     /// Checks that these constants hold for all models that a run on the domain `run` may reach.

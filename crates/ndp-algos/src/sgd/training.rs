@@ -16,8 +16,8 @@ use crate::walk::FinalToken;
 use crate::walk::graph::{ByCost, CostLaw, LocalLoss, Quick, least_noise_by_law};
 use attack::LastModel;
 use ndp_account::{
-    Account, Assumption, Attacker, By, Changes, Error, Noise, Norm, Observer, Protocol, RestsOn, Target,
-    Terms, accounts, least_noise,
+    Account, Assumption, Attacker, By, Changes, Error, Noise, Observer, Protocol, RestsOn, Target, Terms,
+    accounts, least_noise,
     parts::{at_most, bound_of_releases, ensure, of_outsider},
 };
 use ndp_dp::{Delta, Exact, Gdp, Measure, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
@@ -455,18 +455,9 @@ impl Account for OfTraining<'_> {
         self.training.terms()
     }
 
-    /// Amplification by iteration needs steps that bring no two models further apart.
     fn rests_on(&self) -> Vec<RestsOn> {
-        let constants = &self.training.constants;
-        match &self.training.training {
-            Training::Local { .. } | Training::Central(_) => Vec::new(),
-            Training::Federated(_) | Training::Walk { .. } | Training::Gossip { .. } => {
-                vec![RestsOn::Objective {
-                    smoothness: Norm::new(constants.smoothness),
-                    strong_convexity: Norm::new(constants.strong_convexity),
-                }]
-            }
-        }
+        let iterated = !matches!(self.training.training, Training::Local { .. } | Training::Central(_));
+        iterated.then(|| self.training.constants.rests_on()).into_iter().collect()
     }
 
     fn theorems(&self) -> Vec<By> {
