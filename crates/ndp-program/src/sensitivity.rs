@@ -6,14 +6,10 @@
 //! | set | loss | grade |
 //! |---|---|---|
 //! | [`UseLevel`](SensitivitySet::UseLevel): one use changes | `max_i G_ii` | exact |
-//! | [`SameDirection`](SensitivitySet::SameDirection), [`Along`](SensitivitySet::Along) | `1ᵀ G 1`, `cᵀ G
-//! c` | exact |
-//! | [`Signs`](SensitivitySet::Signs): numbers of size at most 1 | `max sᵀ G s` over signs | exact where
-//! balanced, up to 24 uses, or where branch and bound ends |
-//! | [`Vectors`](SensitivitySet::Vectors): of length at most 1 | `max tr(H G)`, `H` psd of rank at most
-//! `d`, diagonal at most 1 | exact where both ends of the semidefinite program meet |
-//! | [`Patterns`](SensitivitySet::Patterns): only some uses take part | the largest over patterns | as
-//! within; separation: upper bound |
+//! | [`SameDirection`](SensitivitySet::SameDirection), [`Along`](SensitivitySet::Along) | `1ᵀ G 1`, `cᵀ G c` | exact |
+//! | [`Signs`](SensitivitySet::Signs): numbers of size at most 1 | `max sᵀ G s` over signs | exact where balanced, up to 24 uses, or where branch and bound ends |
+//! | [`Vectors`](SensitivitySet::Vectors): of length at most 1 | `max tr(H G)`, `H` psd of rank at most `d`, diagonal at most 1 | exact where both ends of the semidefinite program meet |
+//! | [`Patterns`](SensitivitySet::Patterns): only some uses take part | the largest over patterns | as within; separation: upper bound |
 //!
 //! Always same direction ≤ signs ≤ vectors ≤ `Σ |G_ij|`. The sets differ: for `G = I - J/3` of size 3 they
 //! give 0, 8/3, 3 and 4.
@@ -272,8 +268,7 @@ fn of_patterns(
 }
 
 /// An upper bound on `max Σ_(i in π) b_i² D_ii` over patterns `π` whose uses are at least `gap` apart and
-/// move
-/// by at most `b_i`, for one diagonal `D` with `D - G` psd.
+/// move by at most `b_i`, for one diagonal `D` with `D - G` psd.
 fn separated(gram: &NodeGram, gap: usize, bounds: &[f64]) -> Result<Value, Error> {
     let uses: Vec<usize> = (0..gram.uses).filter(|&i| bounds[i] != 0.0 && gram.relevant(i)).collect();
     if let Some(&i) = uses.iter().find(|&&i| gram.leaks(i)) {

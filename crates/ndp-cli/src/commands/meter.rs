@@ -24,8 +24,7 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Failure> {
     let mut watch = Watch::new(asked, delta);
     let ended = watch.follow(limits.as_ref())?;
     // Where a line is refused because of the budget, what stands before it holds. A line that is refused as
-    // such
-    // leaves open what else happened: there are no numbers to show, only the error.
+    // such leaves open what else happened: there are no numbers to show, only the error.
     if ended.as_ref().err().is_none_or(|(_, error)| Refusal::of(error).is_some()) {
         watch.close()?;
     }
