@@ -157,7 +157,33 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
     grade: Any
 
     def __array_finalize__(self, whole: Any) -> None:
-        self.grade = getattr(whole, "grade", None)
+        # Nobody knows what becomes of a new array: only entries that are taken out keep their grade.
+        self.grade = None
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        if out is not None:
+            for into in out:
+                if isinstance(into, _Ends):
+                    into.grade = None
+            options["out"] = tuple(map(_plain, out))
+        return getattr(ufunc, method)(*map(_plain, inputs), **options)
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        return _plain(super().__array_function__(function, types, arguments, options))
+
+    def astype(self, *args: Any, **options: Any) -> Any:
+        """The entries as numbers of another type: an ordinary array."""
+        return _plain(self).astype(*args, **options)
+
+    def dot(self, *args: Any, **options: Any) -> Any:
+        """Sums of products: an ordinary array."""
+        return _plain(self).dot(*args, **options)
+
+    def copy(self, *args: Any, **options: Any) -> Any:
+        """The same entries."""
+        found = super().copy(*args, **options)
+        found.grade = self.grade
+        return found
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         plain = np.asarray(array)
@@ -165,7 +191,10 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
 
     def __getitem__(self, key: Any) -> Any:
         found = super().__getitem__(key)
-        return self._of_one(found) if isinstance(found, np.float64) else found
+        if np.ndim(found) == 0:
+            return self._of_one(found)
+        found.grade = self.grade
+        return found
 
     def _kept(self, found: Any) -> Any:
         return self._of_one(found) if np.ndim(found) == 0 else np.asarray(found).view(type(self))
@@ -207,6 +236,11 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state[0])
         self.grade = state[1]
+
+
+def _plain(found: Any) -> Any:
+    """An ordinary array with the same entries, in place of an array of ends."""
+    return np.asarray(found) if isinstance(found, _Ends) else found
 
 
 class UpperEnds(_Ends):

@@ -199,3 +199,17 @@ def test_a_mu_at_one_rate_of_false_alarms_says_so():
 def test_a_plan_says_of_which_row_its_statement_is():
     plan = ndp.plan(([0, 1, 2, 3, 4], [1, 2, 3, 4, 0]), worst=(1.0, 1e-5), observers=[0])
     assert f"the first, {plan.rows[0]['protocol']}: " in repr(plan)
+
+
+def test_only_entries_that_are_taken_out_keep_their_grade():
+    report = ndp.gossip(nx.karate_club_graph(), 8).losses(observer=11)
+    unit, mu = report.unit, report.mu(2.0)
+    for kept in (unit, unit[3:], unit[[1, 2]], unit.copy()):
+        assert kept.grade is ndp.Exact
+    made = [unit.astype(np.float32), unit.astype(int), unit.imag, unit.view(np.int64), unit.dot(-np.ones(34)), 0.1 * unit]
+    made += [np.full_like(unit, 0.01), np.zeros_like(unit), np.empty_like(unit), np.dot(unit, np.ones(34)), np.stack([unit, unit])]
+    assert all(getattr(array, "grade", None) is None for array in made)
+    np.multiply(mu, 0.1, out=mu)
+    assert mu.grade is None
+    assert repr(unit[..., 33]) == repr(unit[33]) and unit[..., 33] == unit[33]
+    assert not isinstance(unit + unit, type(unit)) and unit.sum() == np.asarray(unit).sum()
