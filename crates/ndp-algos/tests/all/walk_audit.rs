@@ -28,6 +28,10 @@ fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
         (4, 3, Placement::Distributed, FinalToken::Published, vec![2], 3),
     ] {
         let ring = RingSum::new(n, rounds, bounds, noise, placement)?.with_final_token(final_token)?;
+        // The noise is described as it is drawn.
+        let described = LinearProtocol::terms(&ring).noise.on;
+        assert_eq!(described.contains("a share of"), placement == Placement::Distributed, "{described}");
+        assert_eq!(described.contains("last token"), final_token == FinalToken::Masked, "{described}");
         let unit = ring.coalition_loss(&coalition)?.unit(source)?;
         // The noise that puts the loss where two normal laws are told apart best.
         let sigma = Sigma::new(unit.value().get().sqrt() / 1.5)?;

@@ -2,7 +2,7 @@
 //! coalition sees.
 
 use super::RingSum;
-use super::sum::path_of;
+use super::sum::{Placement, path_of};
 use crate::walk::FinalToken;
 use crate::walk::linear_sum::LinearSum;
 use ndarray::{Array2, ArrayView1, ArrayView2};
@@ -29,7 +29,20 @@ impl RingSum {
 impl LinearProtocol for RingSum {
     fn terms(&self) -> Terms {
         Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
-            .on("the token, by every (n-1)-th holder")
+            .on(match (self.placement(), self.final_token()) {
+                (Placement::Counter, FinalToken::Masked) => {
+                    "the token, by every (n-1)-th holder, and on the last token"
+                }
+                (Placement::Counter, _) => "the token, by every (n-1)-th holder",
+                (Placement::Distributed, FinalToken::Masked) => {
+                    "the token: all of it by the first holder and on the last token, a share of 1/(n-1) of the \
+                     variance by all other holders"
+                }
+                (Placement::Distributed, _) => {
+                    "the token: all of it by the first holder, a share of 1/(n-1) of the variance by all other \
+                     holders"
+                }
+            })
             .trusting(Assumption::Fixed)
     }
 
