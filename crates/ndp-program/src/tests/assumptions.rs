@@ -104,7 +104,7 @@ fn what_an_earlier_contribution_reads_counts_although_it_is_not_sent() -> Outcom
     let assumed = program(Reads::Seen(None), &through)?.account(&observer)?;
     assert_eq!((assumed.adaptivity, assumed.loss(0, &set)?.value()), (Dependence::Assumed, 0.0));
     for first in [Reads::Seen(Some(Vec::new())), Reads::Hidden(None)] {
-        assert_refused(program(first, &through)?.account(&observer), "contribution 0 of node 1");
+        assert_refused(program(first, &through)?.account(&observer), "use 0 of node 1");
     }
     // A meter that is told of it says the same after every step.
     let mut feed = crate::meter::Feed::default();
