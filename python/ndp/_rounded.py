@@ -185,6 +185,9 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
         found.grade = self.grade
         return found
 
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self.copy()
+
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         plain = np.asarray(array)
         return plain[()] if return_scalar or plain.ndim == 0 else plain

@@ -155,5 +155,5 @@ def test_a_cap_protects():
 
 def test_a_plan_says_what_it_protects():
     found = ndp.plan(nx.cycle_graph(5), worst=(1.0, 1e-5), protocols=["muffliato", "decor"], observers=[0])
-    assert found.statement.line in repr(found).splitlines()
+    assert f"the first, decor: {found.statement.line}" in repr(found).splitlines()
     assert found.statement._repr_html_() in found._repr_html_()
