@@ -86,7 +86,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("delta of the certified curves", TOTAL_DELTA)
         .claim("Histograms gain over local DP by shuffling along the walk.")
         .finding("Bounds on shuffling, which the released curves use, amplify hardly at these sizes: at epsilon 0.1 not at m = 50, and by 2 percent at m = 100.")
-        .finding("What amplifies is that nobody knows whose step it was: if senders are hidden every step is a draw of one user, if they are known every step that is not beside one of the observer's.")
+        .finding("What amplifies is that nobody knows whose step it was: if senders are hidden, every step that is not just after one of the observer's is a draw of one user; if they are known, every step that is neither just before nor just after.")
         .finding("The curves step by step and the local one are proved, for delta 1e-5 and whatever the path; released ones are for delta 1e-7, on drawn paths.")
         .check(Check::below(CERTIFIED, LOCAL))
         .check(Check::below(RECEIVED, LOCAL))
