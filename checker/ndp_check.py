@@ -14,10 +14,9 @@ from fractions import Fraction
 from math import lcm
 
 NUMBER = re.compile(r"-?[0-9]+(/[0-9]+)?\Z")
-MOST_DIGITS, MOST_NODES = 100_000, 1_000_000
+MOST_DIGITS, MOST_NODES, MOST_SHOWN = 100_000, 1_000_000, 10**300
 
 # Steps by which a value is seen, and the nodes that they name.
-MOST_SHOWN = 10**300
 SEEN = {"send": ("from", "to"), "broadcast": ("from",), "publish": (), "deliver": ("to", "group"), "hold": ("by",)}
 
 class Rejected(Exception):
@@ -135,8 +134,7 @@ class Program:
             keys(step, event, *SEEN[event])
             nodes = tuple(self.node(step[key]) for key in SEEN[event] if key != "group")
             if event == "deliver":
-                group = [self.node(node) for node in step["group"]] if isinstance(step["group"], list) else []
-                need(len(set(group)) > 1, "a secure sum is one of two or more nodes")
+                need(isinstance(step["group"], list) and len({self.node(v) for v in step["group"]}) > 1, "a secure sum is one of two or more nodes")
             self.story.append(("seen", self.value(step[event]), event, nodes))
         elif "join" in step or "leave" in step:
             keys(step, "join" if "join" in step else "leave")
@@ -154,9 +152,11 @@ class Observer:
         members, taps = said["members"], said["taps"]
         need(isinstance(members, list) and isinstance(taps, list), "members and taps are lists")
         self.members = [program.node(node) for node in members]
-        need(all(isinstance(tap, list) and len(tap) == 2 for tap in taps), "a tap is a pair of nodes")
+        need(all(isinstance(tap, list) and len(tap) == 2 for tap in taps), "a tap is a pair of two nodes")
         self.taps = [(program.node(a), program.node(b)) for a, b in taps]
-        need(len(set(self.members)) == len(self.members), "a member is named twice")
+        need(all(a != b for a, b in self.taps), "a tap is a pair of two nodes")
+        need(len(set(self.members + self.taps)) == len(self.members + self.taps), "a member or a tap is named twice")
+        self.taps = [tap for tap in self.taps if not set(tap) & set(self.members)]  # members see what they send and receive
         self.program, self.assumes, self.seen = program, False, set()
         known = set()         # what follows from what is seen, at each moment
         own = {}              # what each node has contributed so far
@@ -177,17 +177,15 @@ class Observer:
                 known.add(value)
 
     def sees(self, event, nodes):
-        reached = any(node in self.members for node in nodes) or event == "send" and nodes in self.taps
-        return reached or event in ("broadcast", "publish")
+        return event in ("broadcast", "publish") or event == "send" and nodes in self.taps or any(v in self.members for v in nodes)
 
     def cost(self, source, change, shift):
         """The shift of every noise and what it costs, if the observer cannot tell it from the change."""
-        program, moves, price = self.program, {}, {}
+        program, moves, price = self.program, {}, dict(shift)
         for v, by in shift:
             kind, variance, *_ = program.values[v]
             need(kind == "noise", "what is shifted is no noise")
             need(by == 0 or variance > 0, "a noise of variance 0 is shifted")
-            price[v] = by
         for v, (kind, *rest) in enumerate(program.values):
             if kind == "use":
                 move = change[rest[1]] if rest[0] == source else 0
@@ -276,11 +274,9 @@ class Checker:
 
     def is_allowed(self, change):
         """Whether the change of an attack belongs to the set."""
-        if self.set == "use-level":
-            return sum(x != 0 for x in change) <= 1 and all(abs(x) <= 1 for x in change)
         if self.set in ("same-direction", "along"):
             return change == self.directions(len(change))[0]
-        return all(abs(x) <= 1 for x in change)
+        return all(abs(x) <= 1 for x in change) and (self.set != "use-level" or sum(x != 0 for x in change) <= 1)
 
     def products(self, shifts):
         """What shifts cost, and their products where all uses change, in whole multiples of a fraction."""
@@ -334,6 +330,7 @@ class Checker:
     def end(self, said):
         keys(said, "end", "pairs", "largest", "covers")
         need(said["end"] == "proof", "this does not end a proof")
+        need(self.proved, "no pair is proved")
         need(type(said["pairs"]) is int and said["pairs"] == len(self.proved), f"{len(self.proved)} pairs are proved, not {said['pairs']}")
         need(self.largest <= number(said["largest"]), f"the largest loss is {self.largest}")
         need(said["covers"] in ("every-pair", "these-pairs"), "what is covered is not said")
@@ -384,8 +381,7 @@ def check(lines, quiet=False, say=print):
     return True
 
 def main(words):
-    quiet = "--quiet" in words
-    files = [word for word in words if word != "--quiet"]
+    quiet, files = "--quiet" in words, [word for word in words if word != "--quiet"]
     if len(files) != 1 or files[0] in ("-h", "--help"):
         print(__doc__)
         return 2

@@ -342,6 +342,38 @@ class Check(unittest.TestCase):
         twice = file[:-1] + [file[-2], {**file[-1], "pairs": 2, "covers": "these-pairs"}]
         self.assertIn("there before", verdict(twice)[1])
 
+    def test_a_view_is_no_other_pair_under_other_taps(self):
+        file = proved(gossip(), [2], 0)
+        again = lambda taps: {**file[-2], "observer": {"members": [2], "taps": taps}}  # noqa: E731
+        both = lambda taps: file[:-1] + [again(taps), {**file[-1], "pairs": 2}]  # noqa: E731
+        # What goes over these edges node 2 sees anyway.
+        for taps in ([[1, 2]], [[2, 1]], [[1, 2], [2, 1]]):
+            self.assertIn("there before", verdict(both(taps))[1])
+        self.assertIn("named twice", verdict(both([[1, 2], [1, 2]]))[1])
+        self.assertIn("named twice", verdict(both([[0, 1], [1, 0], [0, 1]]))[1])
+        for idle in (0, 2):
+            self.assertIn("a pair of two nodes", verdict(both([[idle, idle]]))[1])
+        # Another edge is another view, of one and the same taps in any order.
+        self.assertTrue(verdict(both([[1, 0]]))[0])
+        in_order = file[:-1] + [again([[1, 0], [0, 1]]), again([[0, 1], [1, 0]]), {**file[-1], "pairs": 3}]
+        self.assertIn("there before", verdict(in_order)[1])
+        # Such a line stands for the node alone, also where every pair is counted.
+        alone = file[:-2] + [again([[1, 2]]), {**file[-1], "covers": "every-pair"}]
+        self.assertIn("5 pairs are missing", verdict(alone)[1])
+
+    def test_a_file_without_pairs_proves_nothing(self):
+        file = proved(gossip(), [2], 0)
+        for covers in ("these-pairs", "every-pair"):
+            end = {"end": "proof", "pairs": 0, "largest": "0", "covers": covers}
+            self.assertIn("no pair is proved", verdict(file[:-2] + [end])[1])
+        # Of a single node there are no pairs.
+        alone = [file[0], {"ndp-program": 1, "nodes": 1}, {"end": "program"}, end]
+        self.assertIn("no pair is proved", verdict(alone)[1])
+
+    def test_the_checker_can_be_read_in_an_hour(self):
+        with open(ndp_check.__file__, encoding="utf-8") as file:
+            self.assertLessEqual(len(file.readlines()), 400)
+
     def test_hostile_lines_are_rejected_with_their_number(self):
         file = [json.dumps(line) for line in proved(gossip(), [2], 0)]
         for at, line in ((0, '{"ndp-proof": 1, "ndp-proof": 1, "set": "use-level"}'), (0, '{"ndp-proof": true, "set": "use-level"}'),

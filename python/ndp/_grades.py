@@ -56,7 +56,7 @@ class Graded:
     @property
     def _at(self) -> tuple[str, Any] | None:
         """At which delta an epsilon holds, and so on, where it is known."""
-        key = _AT.get(self.what, "")
+        key = _AT.get(self.what.partition(",")[0], "")  # "epsilon, add alone" is an epsilon of one direction
         return (key, self.detail[key]) if key in self.detail else None
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from ._graph import Graph, GraphLike, _matrix
 from ._losses import Target, _frame
 from ._ndp import NdpError
 from ._protocols import Protocol, protocol
-from ._rounded import digits_of
+from ._rounded import digits_of, shown
 from ._statement import Statement, statements_html
 from ._tools import compare
 
@@ -149,8 +149,8 @@ def plan(
     >>> found = ndp.plan(ring, worst=(1.0, 1e-5), protocols=["muffliato", "decor"], observers=[0])
     >>> found[0]["protocol"], round(found[0]["sigma"], 3)
     ('decor', 2.936)
-    >>> found.why[0].partition(":")[0]
-    'decor is first because its result is nearest to the mean'
+    >>> found.why[0].partition(" Next")[0]
+    'decor is first because its error, at most 1.31269, is the smallest found.'
     """
     network = Graph(graph)
     only = [] if protocols is None else [str(name).replace("_", "-") for name in protocols]
@@ -201,7 +201,7 @@ def _first_and_second(found: list[dict[str, Any]]) -> list[str]:
     best = found[0]
     if best["error"] is None:
         return []
-    said = f"{named(best)} is first because its result is nearest to the mean: the error is {best['error']:.5f}."
+    said = f"{named(best)} is first because its error, at most {shown(best['error'], '.5f', True)}, is the smallest found."
     following = (row for row in found if row["protocol"] != best["protocol"] and row["error"] is not None)
     second = next(following, None)
     if second is None:
@@ -211,7 +211,7 @@ def _first_and_second(found: list[dict[str, Any]]) -> list[str]:
     messages = ""
     if second["messages"] is not None and best["messages"] is not None:
         messages = f", with {second['messages']:.0f} messages in place of {best['messages']:.0f}"
-    return [f"{said} Next is {named(second)}: the error is {second['error']:.5f} ({apart}){messages}."]
+    return [f"{said} Next is {named(second)}, at most {shown(second['error'], '.5f', True)} ({apart}){messages}."]
 
 
 def _left_out(elsewhere: list[str]) -> list[str]:

@@ -327,7 +327,7 @@ class Protocol(Parameters):
         return self._native.error(self._values(values)[0], number_of(sigma, "sigma"))
 
     def error_bound(self, sigma: float, sensitivity: float = 1.0) -> UpperBound:
-        """Root mean square error of the mean that a node ends with, over nodes and runs, at most.
+        """Root mean square error of the mean that a node ends with, over nodes and runs, at most; for programs computed in floats.
 
         Parameters
         ----------
@@ -629,7 +629,8 @@ def gossip(
         The rule ``"metropolis"`` (the default), ``"max_degree"``, ``"sum_degree"`` or ``"regular"``; or a gossip matrix,
         dense or sparse, which is checked to be symmetric, doubly stochastic and supported on the graph.
     laziness : float, optional
-        Share of the identity that is mixed in, from 0 to 1. It does not change what is learned.
+        Share of the identity that is mixed in, from 0 to 1. With noise once and one fixed matrix it does not change what is
+        learned; with noise in every round, on messages or with changing graphs it does.
     chebyshev : float, optional
         Parameter of the acceleration, in ``[1, 2)``. It does not change what is learned.
 
@@ -682,8 +683,8 @@ def noisy_gossip(
         Standard deviation of the noise of a message, in units of that of the values.
     kind : str, optional
         ``"broadcast"``: one noise per node and round, the same for all its neighbors; ``"per_link"``: an independent one for
-        every neighbor; ``"overheard"``: noise on what an outsider hears who taps edges. The nodes themselves average clean messages
-        then, as in `gossip`, so that they are refused as observers: ``account(tapped=[(u, v)])`` asks about the outsider.
+        every neighbor; ``"overheard"``: one noise per node and round, the same on all its edges, on what an outsider hears who taps
+        edges. The nodes themselves average clean messages then, as in `gossip`, so that they are refused as observers: ``account(tapped=[(u, v)])`` asks about the outsider.
 
     Returns
     -------

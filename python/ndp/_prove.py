@@ -57,8 +57,8 @@ def prove(
     asked = protocol._parameters.get("asked")
     nodes = range(len(protocol.nodes)) if asked is None else asked
     if sources is not None:
-        nodes = [protocol._index(u) for u in _listed(sources, "sources")]
-    pairs = [(who, [u for u in nodes if u not in who[0]]) for who in observers]
+        nodes = list(dict.fromkeys(protocol._index(u) for u in _listed(sources, "sources")))  # a pair stands once
+    pairs = [(who, [u for u in nodes if u not in who[0]]) for who in {repr(who): who for who in observers}.values()]
     if not any(others for _, others in pairs):
         raise NdpError("the number of pairs to prove must be at least 1, got 0")
     names = names_of(protocol.nodes)

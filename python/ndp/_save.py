@@ -37,6 +37,8 @@ _PROTOCOLS: dict[str, type[protocols.Protocol]] = {
 }  # fmt: skip
 #: What says how a statement was reached, not what it is about.
 _NOT_ASKED = ("version", "by", "failure")
+#: What an upper bound may overstate and still be true.
+_UPPER = ("unit", "mean", "failure", "sigma", "error")
 
 
 class Recorded:
@@ -88,15 +90,22 @@ class Recorded:
     def _losses(self) -> Iterator[dict[str, Any]]:
         what, count = self._what, len(self.nodes)
         observers = what["asked"]["observers"]
-        if not all(len(what[key]) == len(observers) for key in ("unit", "lower", "grades")):
+        if not all(len(what[key]) == len(observers) for key in ("unit", "lower", "grades", "ranks", "bits", "failures", "means")):
             raise NdpError("the parts of the losses differ in size")
+        for rank, bits, failure, mean in zip(what["ranks"], what["bits"], what["failures"], what["means"]):
+            if type(rank) is not int or type(bits) is not int or min(rank, bits) < 0:
+                raise NdpError(f"a rank and bits are whole numbers, got {rank!r} and {bits!r}")
+            _keys(mean, "grade", "value")
+            if min(_number(failure), _number(mean["value"])) < 0.0 or mean["grade"] not in ("exact", "upper-bound"):
+                raise NdpError(f"a failure probability of {failure!r} or a mean loss of {mean['value']!r}, {mean['grade']!r}, is none")
+        if not isinstance(what["by"], list) or not all(isinstance(theorem, str) for theorem in what["by"]):
+            raise NdpError("the theorems are a list of texts")
         for members, unit, lower, grade in zip(observers, what["unit"], what["lower"], what["grades"]):
             if len(unit) != count or len(lower) != count or not all(type(v) is int and 0 <= v < count for v in members):
                 raise NdpError(f"an observer of the losses has not {count} of them")
             if grade not in ("exact", "upper-bound"):
                 raise NdpError(f"losses are exact or an upper-bound, got {grade!r}")
-            labels = tuple(self.nodes[v] for v in members)
-            observer = labels[0] if len(labels) == 1 else labels
+            observer = self._observer(members)
             for u, (high, low) in enumerate(zip(map(_number, unit), map(_number, lower))):
                 if not 0.0 <= low <= high:
                     raise NdpError(f"a loss between {low} and {high} is none")
@@ -104,9 +113,11 @@ class Recorded:
                     yield {"node": self.nodes[u], "observer": observer, "unit": high, "lower": low, "grade": grade}
 
     def verify(self, anew: Any) -> Any:
-        """The same answer, computed anew, if it confirms every recorded number.
+        """The same answer, computed anew, if it confirms everything that is recorded: numbers, grades and sentences.
 
-        A recorded upper bound is confirmed by one that is not larger, an exact number by the same one.
+        A recorded upper bound is confirmed by one that is not larger, an exact number by the same one. Beside an upper bound a failure
+        probability is confirmed by one that is not larger, a lower end by one that is not smaller, and an error only where the noise is
+        the same. All else must be the same, sentences word for word.
 
         Parameters
         ----------
@@ -121,7 +132,7 @@ class Recorded:
         Raises
         ------
         NdpError
-            Where the question is another one, or a recorded number is not confirmed, by its pair or protocol.
+            Where the question is another one, or something recorded is not confirmed, by its pair, observer or protocol.
         """
         found = _saved(anew)
         if found["kind"] != self.kind:
@@ -129,31 +140,38 @@ class Recorded:
         differ = [key for key, value in _parsed(found["asked"]).items() if value != self._what["asked"].get(key)]
         if differ:
             raise NdpError(f"what was recorded answers another question: {', '.join(differ)} differ")
-        confirmed = Recorded(_parsed(found))
-        now = confirmed.rows
-        if self.kind == "comparison":
-            if self.statement not in (None, confirmed.statement):
-                raise NdpError("another statement was recorded than holds now")
-            self._confirmed(now, ("protocol",), ("sigma", "error"))
-        else:
-            self._confirmed(now, ("node", "observer"), ("unit", "lower"))
+        recorded, now = list(self._claims()), list(Recorded(_parsed(found))._claims())
+        if [about for about, _ in recorded] != [about for about, _ in now]:
+            names = "protocol differs" if self.kind == "comparison" else "node and observer differ"
+            raise NdpError(f"recorded are other rows than those computed now: their {names}")
+        # Files that were written before comparisons had a statement have none, nor have their rows.
+        unsaid = {"statement"} if self.kind == "comparison" and "paragraph" not in self._what else set()
+        for (about, old), (_, new) in zip(recorded, now):
+            for name in dict.fromkeys((*new, *old)):
+                if name in old or name not in unsaid:
+                    _confirm(about, name, old, new)
         return anew
 
-    def _confirmed(self, now: list[dict[str, Any]], names: Sequence[str], numbers: Sequence[str]) -> None:
-        if [[row[name] for name in names] for row in now] != [[row[name] for name in names] for row in self.rows]:
-            raise NdpError(f"recorded are other rows than those computed now: their {' and '.join(names)} differ")
-        for old, new in zip(self.rows, now):
-            if old.get("statement", new.get("statement")) != new.get("statement"):
-                raise NdpError(f"{', '.join(f'{name} {old[name]!r}' for name in names)}: another statement was recorded than holds now")
-            exact = old.get("grade") == "exact"
-            for number in numbers:
-                was, found = old.get(number), new.get(number)
-                if was is None or (number == "lower" and not exact):
-                    continue
-                same = old.get("grade") == new.get("grade") and was == found
-                if found is None or not (same if exact else was >= found):
-                    which = ", ".join(f"{name} {old[name]!r}" for name in names)
-                    raise NdpError(f"{which}: {number} was recorded as {old.get('grade')} {was!r}, and is now {new.get('grade')} {found!r}")
+    def _observer(self, members: Sequence[int]) -> Any:
+        """A node by its label, several by theirs."""
+        labels = tuple(self.nodes[v] for v in members)
+        return labels[0] if len(labels) == 1 else labels
+
+    def _claims(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What is recorded, by what it is about."""
+        names = ("protocol",) if self.kind == "comparison" else ("node", "observer")
+        for row in self.rows:
+            yield ", ".join(f"{name} {row[name]!r}" for name in names), row
+        if self.kind == "comparison":
+            yield "all rows", {"statement": self.statement} if "paragraph" in self._what else {}
+            return
+        what = self._what
+        parts = (what["grades"], map(_number, what["failures"]), what["ranks"], what["bits"], what["means"])
+        for members, grade, failure, rank, bits, mean in zip(what["asked"]["observers"], *parts):
+            about = f"observer {self._observer(members)!r}"
+            yield about, {"grade": grade, "failure": failure, "rank": rank, "bits": bits}
+            yield about, {"grade": mean["grade"], "mean": _number(mean["value"])}
+        yield "all rows", {"statement": self.statement, "by": what["by"]}
 
     def to_frame(self) -> Any:
         """A table of the rows: pandas, or polars where pandas is not installed."""
@@ -176,6 +194,29 @@ class Recorded:
         more = f"<p>and {len(self.rows) - 20} more</p>" if len(self.rows) > 20 else ""
         said = "" if self.statement is None else f"<p>Recorded beside it: {html.escape(self.statement)}</p>"
         return f"<p>{html.escape(repr(self))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{said}"
+
+
+def _confirm(about: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Refuses what was recorded under a name where it does not follow from what is computed now."""
+    was, found = old.get(name), new.get(name)
+    is_bound = old.get("grade") == "upper-bound" and was is not None and found is not None
+    if is_bound and name == "error" and old.get("sigma") != new.get("sigma"):
+        raise NdpError(f"{about}: error was recorded at sigma {old.get('sigma')!r}, and is computed now at sigma {new.get('sigma')!r}")
+    if is_bound and name in _UPPER:
+        follows = was >= found
+    elif is_bound and name == "lower":
+        follows = was <= found
+    elif is_bound and name == "grade":
+        follows = found in ("exact", "upper-bound")
+    else:
+        follows = was == found
+    if follows:
+        return
+    if name == "statement":
+        raise NdpError(f"{about}: another statement was recorded than holds now")
+    graded = name in (*_UPPER, "lower")
+    was, found = (f"{claim.get('grade')} {x!r}" if graded else repr(x) for claim, x in ((old, was), (new, found)))
+    raise NdpError(f"{about}: {name} was recorded as {was}, and is now {found}")
 
 
 def save(thing: Losses | PairwiseLosses | Comparison | Ledger | Meter, path: str | os.PathLike[str]) -> None:

@@ -46,7 +46,8 @@ class Sweep(Sequence[dict[str, Any]]):
 
     def _cells(self) -> list[list[str]]:
         def cell(x: Any) -> str:
-            return f"{x:.5g}" if isinstance(x, (float, Guarantee)) else str(x)
+            # The loss holds at this noise and delta: a noise that is shown rounded down would promise too much.
+            return f"{x:.5g}" if isinstance(x, Guarantee) else str(x)
 
         return [[cell(row[name]) for name in _NAMES] for row in self.rows]
 
@@ -57,7 +58,9 @@ class Sweep(Sequence[dict[str, Any]]):
         return _frame(columns)
 
     def __repr__(self) -> str:
-        rows = ["  ".join(f"{x:>11}" for x in row) for row in [list(_NAMES), *self._cells()]]
+        table = [list(_NAMES), *self._cells()]
+        widths = [max(11, *map(len, column)) for column in zip(*table)]
+        rows = ["  ".join(f"{x:>{width}}" for x, width in zip(row, widths)) for row in table]
         return "\n".join([*rows, *dict.fromkeys(said.line for said in self.statements)])
 
     def _repr_html_(self) -> str:

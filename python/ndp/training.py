@@ -120,7 +120,7 @@ class GossipSgd(Parameters):
         return self._observer(observer).epsilon(self.graph.index(node), number_of(sigma, "sigma"), float(delta))
 
     def mean(self, observer: Hashable, sigma: float, order: float) -> UpperBound:
-        """The mean Rényi loss of all other nodes towards an observer, in nats.
+        """The mean Rényi loss over all nodes towards an observer, who counts as 0, in nats.
 
         Parameters
         ----------

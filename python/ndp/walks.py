@@ -336,6 +336,9 @@ def ring_sum(
 def ring_histogram(nodes: int, rounds: int = 1, *, labels: int = 2, last: str = "withheld") -> TokenProtocol:
     """A histogram of randomized responses that a token carries around a ring; noise is one over the epsilon of a report.
 
+    The first holder starts the token with a share of uniform labels, among which the first reports hide; with a masked last token the
+    last holder adds as many.
+
     Parameters
     ----------
     nodes, rounds, last

@@ -93,12 +93,12 @@ impl TrainingObserver {
         })
     }
 
-    /// The mean Rényi loss of all other nodes.
+    /// The Rényi losses of all other nodes, added up and divided by the number of all nodes: the observer counts as 0.
     fn mean(&self, py: Python<'_>, order: f64, sigma: f64) -> Result<Number, Fault> {
         let (observer, sigma, at) = (Arc::clone(&self.0), Sigma::new(sigma)?, Order::new(order)?);
         run(py, move || {
             let number = Number::new(observer.mean(sigma, at)?, "mean Rényi loss");
-            Ok(number.with("order", order).with("over", "all other nodes, towards one observer"))
+            Ok(number.with("order", order).with("over", "all nodes, the observer counted as 0"))
         })
     }
 }

@@ -190,6 +190,13 @@ def test_loss_laws_have_two_ends():
     assert both == acc.LossLaw.compose([training, ndp.LossLaw.laplace(2.0, neighbors="one record added or removed") * 10])
     remove, add = (float(training.only(direction).epsilon(1e-5)) for direction in ("remove", "add"))
     assert max(remove, add) == float(spent) and remove != add
+    one = training.only("remove")
+    assert "remove alone" in repr(one.epsilon(1e-5)) and "remove" in repr(one)
+    with pytest.raises(TypeError, match="remove alone is not compared"):
+        one.epsilon(1e-5) <= spent
+    # An accountant of Rényi losses is about both directions.
+    with pytest.raises((TypeError, ndp.NdpError), match="remove alone"):
+        acc.RdpAccountant().compose(one, 10)
     with pytest.raises(ndp.NdpError, match="neighbor"):
         training + ndp.LossLaw.laplace(2.0)
     with pytest.raises(ndp.NdpError, match="direction"):

@@ -50,6 +50,18 @@ def test_a_sweep_has_the_largest_loss_of_each_question():
     assert row["observer"] == (0, 4) and row["observers"] == 1
 
 
+def test_a_sweep_shows_noise_and_delta_as_they_were_asked():
+    noises, delta = [1.00004, 1.0, 1 / 3], 1.000001e-5
+    table = ndp.sweep(PATH, 1, noises, delta=delta)
+    shown = [line.split() for line in repr(table).splitlines()[1 : len(table) + 1]]
+    assert [(float(row[2]), float(row[3])) for row in shown] == [(noise, delta) for noise in noises]
+    page = table._repr_html_()
+    assert all(f"<td>{x!r}</td>" in page for x in (*noises, delta))
+    # The loss beside them is rounded up, and columns stay below each other.
+    assert all(float(row[4]) >= float(found["epsilon"]) for row, found in zip(shown, table))
+    assert len({len(line) for line in repr(table).splitlines()[: len(table) + 1]}) == 1
+
+
 def test_every_coalition_of_a_size_is_asked():
     p = ndp.gossip(PATH, rounds=2)
     pairs = [[u, v] for v in range(5) for u in range(v)]

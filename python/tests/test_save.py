@@ -173,6 +173,105 @@ def test_a_comparison_is_a_record_with_its_question(tmp_path):
         ndp.save(ndp.Comparison(table.rows), path)
 
 
+def test_all_that_is_recorded_of_losses_is_confirmed_or_refused(tmp_path):
+    path, anew = tmp_path / "losses.json", ndp.gossip(PATH, rounds=2).losses(0)
+    for change, match in [
+        (lambda what: what.update(paragraph="Nobody learns anything about anybody."), "another statement"),
+        (lambda what: what.update(by=["divine revelation"]), "by was recorded as"),
+        (lambda what: what.update(by=[]), "by was recorded as"),
+        (lambda what: what["failures"].__setitem__(0, 1e-9), "observer 0: failure was recorded as exact 1e-09, and is now exact 0.0"),
+        (lambda what: what["ranks"].__setitem__(0, 0), "observer 0: rank was recorded as 0"),
+        (lambda what: what["bits"].__setitem__(0, 53), "observer 0: bits was recorded as 53"),
+        (lambda what: what["means"].__setitem__(0, {"grade": "exact", "value": 0.0}), "observer 0: mean was recorded as exact 0.0"),
+        (lambda what: what["means"].__setitem__(0, {"grade": "upper-bound", "value": 0.1}), "mean was recorded as upper-bound 0.1"),
+        (lambda what: what["lower"][0].__setitem__(1, 0.5), "node 1, observer 0: lower was recorded as exact 0.5"),
+    ]:
+        ndp.save(anew, path)
+        changed(path, change)
+        found = ndp.load(path)
+        with pytest.raises(NdpError, match=match):
+            found.verify(anew)
+    # What is weaker than the truth is true.
+    ndp.save(anew, path)
+    changed(path, lambda what: what.update(grades=["upper-bound"], failures=[0.5], means=[{"grade": "upper-bound", "value": 2.0}]))
+    assert ndp.load(path).verify(anew) is anew
+    changed(path, lambda what: what["lower"][0].__setitem__(1, 0.5))
+    assert ndp.load(path).verify(anew) is anew
+
+
+def test_an_enclosure_that_leaves_out_the_truth_is_not_confirmed(tmp_path):
+    path, anew = tmp_path / "losses.json", ndp.gossip(PATH, rounds=2).losses(0)
+    assert float(anew[1]) == 1.0
+    for low, high, match in [
+        (0.5, 1.5, None),
+        (1.0, 1.0, None),
+        (1.2, 1.5, "lower was recorded as upper-bound 1.2"),
+        (0.5, 0.9, "unit was recorded as upper-bound 0.9"),
+    ]:
+        ndp.save(anew, path)
+        changed(path, lambda what: what.update(grades=["upper-bound"]))
+        changed(path, lambda what: (what["lower"][0].__setitem__(1, low), what["unit"][0].__setitem__(1, high)))
+        found = ndp.load(path)
+        if match is None:
+            assert found.verify(anew) is anew
+        else:
+            with pytest.raises(NdpError, match=match):
+                found.verify(anew)
+
+
+def test_all_that_is_recorded_of_a_comparison_is_confirmed_or_refused(tmp_path):
+    path = tmp_path / "comparison.json"
+    both = {"once": ndp.gossip(PATH, 3), "walk": ndp.protocol("complete-sum", PATH, steps=9), "none": "told why"}
+    anew = ndp.compare(both, worst=(1.0, 1e-5), observers=[0, 3])
+    assert [row["grade"] for row in anew] == ["exact", "upper-bound", None]
+    sigma, error = anew[1]["sigma"], anew[1]["error"]
+    for row, change, match in [
+        (0, {"messages": 0}, "protocol 'once': messages was recorded as 0.0"),
+        (0, {"failure": 0.5}, "failure was recorded as exact 0.5"),
+        (0, {"source": 2}, "source was recorded as 2"),
+        (0, {"observer": 2}, "observer was recorded as 2"),
+        (0, {"sigma": None}, "sigma was recorded as exact None"),
+        (0, {"error": None}, "error was recorded as exact None"),
+        (0, {"grade": None}, "grade was recorded as None"),
+        (0, {"statement": None}, "another statement"),
+        (0, {"reason": "it has none"}, "reason was recorded as 'it has none'"),
+        (1, {"grade": "exact"}, "grade was recorded as 'exact', and is now 'upper-bound'"),
+        (1, {"grade": "estimate"}, "grade was recorded as 'estimate'"),
+        (1, {"sigma": sigma * 0.999}, "sigma was recorded as upper-bound"),
+        (1, {"error": error * 0.999}, "error was recorded as upper-bound"),
+        # At more noise the error is another one, which nobody computed.
+        (1, {"sigma": 99.0}, "error was recorded at sigma 99.0"),
+        (1, {"messages": 1e9}, "messages was recorded"),
+        (2, {"reason": "another"}, "reason was recorded as 'another'"),
+        (2, {"sigma": 1.0}, "sigma was recorded as None 1.0"),
+    ]:
+        ndp.save(anew, path)
+        changed(path, lambda what: what["rows"][row].update(change))
+        found = ndp.load(path)
+        with pytest.raises(NdpError, match=match):
+            found.verify(anew)
+    for said in (None, "Nobody learns anything about anybody."):
+        ndp.save(anew, path)
+        changed(path, lambda what: what.update(paragraph=said))
+        with pytest.raises(NdpError, match="another statement"):
+            ndp.load(path).verify(anew)
+    ndp.save(anew, path)
+    changed(path, lambda what: what["rows"][1].update(error=error * 2, failure=0.5))
+    assert ndp.load(path).verify(anew) is anew
+
+
+def test_a_comparison_that_was_written_without_statements_is_confirmed(tmp_path):
+    path, anew = tmp_path / "comparison.json", ndp.compare({"once": ndp.gossip(PATH, 3)}, worst=(1.0, 1e-5))
+    ndp.save(anew, path)
+    changed(path, lambda what: (what.pop("paragraph"), what["rows"][0].pop("statement")))
+    found = ndp.load(path)
+    assert found.statement is None and found.verify(anew) is anew
+    # A statement that is there is compared.
+    changed(path, lambda what: what["rows"][0].update(statement="Nobody learns anything about anybody."))
+    with pytest.raises(NdpError, match="another statement"):
+        ndp.load(path).verify(anew)
+
+
 def test_limits_for_pairs_are_part_of_the_question(tmp_path):
     table = ndp.compare({"once": ndp.gossip(PATH, 3)}, pairs=lambda u, v: (1.0, 1e-5) if v == 3 else math.inf)
     ndp.save(table, tmp_path / "c.json")
@@ -238,6 +337,13 @@ def test_what_contradicts_itself_is_refused(tmp_path):
         (lambda what: what["unit"][0].__setitem__(1, "nan"), "no number"),
         (lambda what: what["unit"][0].__setitem__(1, True), "no number"),
         (lambda what: what["grades"].__setitem__(0, "estimate"), "exact or an upper-bound"),
+        (lambda what: what["ranks"].pop(), "differ in size"),
+        (lambda what: what["ranks"].__setitem__(0, "3"), "whole numbers"),
+        (lambda what: what["bits"].__setitem__(0, True), "whole numbers"),
+        (lambda what: what["failures"].__setitem__(0, -1.0), "is none"),
+        (lambda what: what["means"].__setitem__(0, {"grade": "estimate", "value": 0.5}), "is none"),
+        (lambda what: what["means"].__setitem__(0, {"value": 0.5}), "keys"),
+        (lambda what: what.update(by={"a": 1}), "list of texts"),
         (lambda what: what["asked"]["nodes"].__setitem__(1, 0), "twice"),
         (lambda what: what["asked"]["observers"][0].__setitem__(0, 9), "observer"),
         (lambda what: what.update(more=1), "keys"),

@@ -101,6 +101,7 @@ enum Said {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     members: Vec<usize>,
+    /// Without edges of members, who see what goes over them anyway.
     taps: Vec<(usize, usize)>,
     source: usize,
 }
@@ -215,6 +216,7 @@ impl Found {
         keys(said, &["end", "pairs", "largest", "covers"], &[])?;
         need(said["end"].text() == Some("proof"), || "this does not end a proof".into())?;
         let pairs = self.pairs.len();
+        need(0 < pairs, || "no pair is proved".into())?;
         need(said["pairs"] == Json::Whole(pairs as u64), || {
             format!("{pairs} pairs are proved, not {:?}", said["pairs"])
         })?;

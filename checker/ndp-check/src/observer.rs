@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Observer {
     /// In ascending order.
     pub(crate) members: Vec<usize>,
-    /// Directed edges, in ascending order.
+    /// Directed edges between nodes that are no members, in ascending order.
     pub(crate) taps: Vec<(usize, usize)>,
     /// Of every value, whether it is seen at some time.
     pub(crate) seen: Vec<bool>,
@@ -23,10 +23,10 @@ impl Observer {
     /// The observer of a line, and what it sees.
     ///
     /// # Errors
-    /// [`Rejected`] where a contribution reads a value that the observer need not have seen by then: one that
-    /// it did not see and that is no sum of such values, of noises of variance 0, of members' contributions;
-    /// the owner's own are known to the owner. What members read they must have seen, too: their data would
-    /// tell it.
+    /// [`Rejected`] where a member or a tap is named twice, or a tap leads from a node to itself. Also where a
+    /// contribution reads a value that the observer need not have seen by then: one that it did not see and
+    /// that is no sum of such values, of noises of variance 0, of members' contributions; the owner's own are
+    /// known to the owner. What members read they must have seen, too: their data would tell it.
     pub(crate) fn new(program: &Program, said: &Json) -> Result<Self, Rejected> {
         let said = said.table("an observer")?;
         keys(said, &["members", "taps"], &[])?;
@@ -35,12 +35,17 @@ impl Observer {
         let mut taps = Vec::new();
         for tap in said["taps"].list("taps")? {
             let tap = tap.list("a tap")?;
-            let [from, to] = tap else { return crate::rejected("a tap is a pair of nodes") };
-            taps.push((program.node(from)?, program.node(to)?));
+            let [from, to] = tap else { return crate::rejected("a tap is a pair of two nodes") };
+            let (from, to) = (program.node(from)?, program.node(to)?);
+            need(from != to, || "a tap is a pair of two nodes".into())?;
+            taps.push((from, to));
         }
         members.sort_unstable();
         taps.sort_unstable();
         need(members.windows(2).all(|pair| pair[0] < pair[1]), || "a member is named twice".into())?;
+        need(taps.windows(2).all(|pair| pair[0] < pair[1]), || "a tap is named twice".into())?;
+        // Members see what they send and receive: with such a tap and without it the observer is the same.
+        taps.retain(|(from, to)| members.binary_search(from).is_err() && members.binary_search(to).is_err());
         let mut observer = Self { members, taps, seen: vec![false; program.values.len()], assumes: false };
         observer.follow(program)?;
         Ok(observer)

@@ -170,6 +170,37 @@ fn hostile_lines_are_rejected_with_their_number() {
     assert!(verdict(&format!("{whole}\n{{}}")).is_err());
 }
 
+/// Taps that show an observer nothing more make no other pair of it.
+#[test]
+fn a_view_is_no_other_pair_under_other_taps() {
+    let whole = file(r#""use-level""#, &path(2), END_OF_PATH, "1");
+    let with = |taps: &str| {
+        let other = END_OF_PATH.replace(r#""taps":[]"#, &format!(r#""taps":{taps}"#));
+        let both = whole.replace(END_OF_PATH, &format!("{END_OF_PATH}\n{other}"));
+        verdict(&both.replace(r#""pairs":1"#, r#""pairs":2"#))
+    };
+    for taps in ["[[1,2]]", "[[2,1]]", "[[1,2],[2,1]]"] {
+        assert!(with(taps).is_err_and(|why| why.contains("there before")), "{taps}");
+    }
+    for taps in ["[[1,2],[1,2]]", "[[0,1],[1,0],[0,1]]"] {
+        assert!(with(taps).is_err_and(|why| why.contains("named twice")), "{taps}");
+    }
+    for taps in ["[[0,0]]", "[[2,2]]"] {
+        assert!(with(taps).is_err_and(|why| why.contains("a pair of two nodes")), "{taps}");
+    }
+    assert_eq!(with("[[1,0]]"), Ok(()));
+}
+
+#[test]
+fn a_file_without_pairs_proves_nothing() {
+    let whole = file(r#""use-level""#, &path(2), END_OF_PATH, "1");
+    for covers in ["these-pairs", "every-pair"] {
+        let none = whole.replace(&format!("{END_OF_PATH}\n"), "").replace(r#""pairs":1"#, r#""pairs":0"#);
+        let none = none.replace("these-pairs", covers);
+        assert!(verdict(&none).is_err_and(|why| why.contains("no pair is proved")), "{covers}");
+    }
+}
+
 /// Half of the change shows a quarter of the loss.
 #[test]
 fn an_attack_on_a_part_of_a_change_tells_less() {

@@ -3,7 +3,7 @@
 //! `ndp_report::words` puts them into words. Because they are data, `==` decides whether two numbers are
 //! about the same set of changes or rest on the same declarations; no sentences are compared.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 /// let bounded = SensitivitySet::Bounded { bounds: vec![1.0, 3.0], within };
 /// assert!(bounded == bounded.clone() && bounded != SensitivitySet::UseLevel);
 /// ```
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SensitivitySet {
     /// One use changes, the others stay.
@@ -105,7 +105,7 @@ impl Ord for SensitivitySet {
 /// // Data in two batches: an example is used in every second step.
 /// assert_ne!(Patterns::Cyclic { period: 2 }, Patterns::Separated { gap: 2 });
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Patterns {
     /// Every `period`-th use, from any of the first `period` on.
@@ -133,7 +133,7 @@ pub enum Patterns {
 /// let both = Dependence::Revealed.with(Dependence::Assumed);
 /// assert!(both.is_assumed() && both.is_revealed());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dependence {
     /// They depend on nothing that was received.
@@ -182,7 +182,7 @@ impl Dependence {
 /// use ndp_account::ComparedWith;
 /// assert_ne!(ComparedWith::Another, ComparedWith::Zero);
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparedWith {
     /// Another contribution, computed from other data.
@@ -202,7 +202,7 @@ pub enum ComparedWith {
 /// assert!(!RestsOn::Reads(Dependence::Checked).is_assumption());
 /// assert!(RestsOn::Reads(Dependence::Assumed).is_assumption());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "on", content = "what")]
 #[non_exhaustive]
 pub enum RestsOn {
@@ -284,7 +284,7 @@ impl RestsOn {
 /// use ndp_account::Norm;
 /// assert!(Norm::new(0.5) < Norm::new(2.0) && Norm::new(0.5).get() == 0.5);
 /// ```
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Norm(f64);
 

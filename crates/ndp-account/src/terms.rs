@@ -157,7 +157,7 @@ pub struct Terms {
     /// The theorem by which the number holds.
     pub by: By,
     /// The assumption about contributions or about a trusted part, if the protocol has one.
-    pub trusts: Option<Assumption>,
+    pub trusts: [Option<Assumption>; 3],
 }
 
 impl Terms {
@@ -168,7 +168,7 @@ impl Terms {
         neighbors: Neighbors::ReplaceOne,
         noise: Noise::on_values("every value, as the view says"),
         by: By { function: "ndp_account::LinearProtocol::coalition_loss", theorem: "Certified losses" },
-        trusts: None,
+        trusts: [None; 3],
     };
 
     /// The same terms, with noise added where `on` says.
@@ -184,10 +184,15 @@ impl Terms {
         Self { by: By { function, theorem }, ..self }
     }
 
-    /// The same terms with this assumption.
+    /// The same terms with this assumption as well.
     #[must_use]
     pub const fn trusting(self, assumption: Assumption) -> Self {
-        Self { trusts: Some(assumption), ..self }
+        let trusts = match self.trusts {
+            [None, second, third] => [Some(assumption), second, third],
+            [first, None, third] => [first, Some(assumption), third],
+            [first, second, _] => [first, second, Some(assumption)],
+        };
+        Self { trusts, ..self }
     }
 
     /// Refuses a sensitivity other than 1 where the noise does not [scale](Law::scales) with it.
@@ -269,8 +274,12 @@ pub enum Assumption {
     ConstantData,
     /// Nobody hands out what it holds in the end, neither a result nor a model.
     NothingPublished,
+    /// Who meets whom at what time does not depend on the data and is known to everybody: it was drawn, or
+    /// given, before the first message. Other draws have other numbers.
+    TheseMeetings,
     /// Runs were chosen, and ended, by what the observer itself had seen of the earlier ones, and by nothing
-    /// else that depends on the data. A limit was fixed before the first run.
+    /// else that depends on the data. The limit, or what an odometer is tuned to, was fixed before the first
+    /// run.
     ChosenBySeen,
 }
 

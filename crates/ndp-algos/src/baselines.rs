@@ -5,6 +5,7 @@ use ndarray::Array2;
 use ndp_account::parts::checked_coalition;
 use ndp_account::{Assumption, Error, LinearProtocol, LossReport, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, ObserverLoss};
+use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::Stop;
 
 /// Local differential privacy: every node publishes its value with a noise of its own, and everybody takes
@@ -90,7 +91,7 @@ impl LinearProtocol for LocalAveraging {
     }
 
     fn error_bound_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
-        Ok(noise.get() / (self.nodes as f64).sqrt())
+        Ok((Interval::new(noise.get()) / Interval::count(self.nodes as u64).sqrt()).high())
     }
 
     fn message_count(&self) -> Result<f64, Error> {
@@ -123,7 +124,7 @@ impl LinearProtocol for CentralAveraging {
     }
 
     fn error_bound_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
-        Ok(noise.get() / self.nodes as f64)
+        Ok((Interval::new(noise.get()) / Interval::count(self.nodes as u64)).high())
     }
 
     fn message_count(&self) -> Result<f64, Error> {

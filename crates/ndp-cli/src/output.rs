@@ -267,6 +267,29 @@ pub(crate) fn pictures(asked: &Pictures, seed: u64, figure: &Figure) -> Result<S
     Ok(picture.svg)
 }
 
+/// The curve of values in descending order over the share of them that is reached, in at most about 400
+/// points. Infinite values count like all others; the last of them and the largest finite one are always
+/// points.
+pub(crate) fn largest_first(sorted: &[f64]) -> Vec<(f64, f64)> {
+    let infinite = sorted.partition_point(|&value| value == f64::INFINITY);
+    let stride = sorted.len().div_ceil(400).max(1);
+    let mut shown: Vec<usize> = (0..infinite).step_by(stride).collect();
+    shown.extend(infinite.checked_sub(1));
+    shown.dedup();
+    shown.extend((infinite..sorted.len()).step_by(stride));
+    shown.into_iter().map(|at| ((at + 1) as f64 / sorted.len() as f64, sorted[at])).collect()
+}
+
+/// The `title` of a picture, which also says how many of the known values are infinite, if any: "5 of 58
+/// pairs: no bound".
+pub(crate) fn with_infinite(title: &str, values: impl Iterator<Item = f64>, what: &str) -> String {
+    let known: Vec<f64> = values.filter(|value| !value.is_nan()).collect();
+    match known.iter().filter(|&&value| value == f64::INFINITY).count() {
+        0 => title.to_owned(),
+        infinite => format!("{title}; {infinite} of {} {what}: no bound", known.len()),
+    }
+}
+
 /// A heat map, or curves of sorted losses where there are too many nodes or observers for one.
 pub(crate) fn losses(
     title: &str,
@@ -278,22 +301,15 @@ pub(crate) fn losses(
     let figure = Figure::new(title);
     if values.nrows() == values.ncols() && values.nrows() <= MAX_MAP {
         let names: Vec<String> = names.iter().map(|name| short(name)).collect();
+        let title = with_infinite("row: whose data, column: who learns", values.iter().copied(), "pairs");
         let matrix = Matrix::new(what, grade, values).named(&names);
-        return figure.panel(Panel::heat_map(
-            "row: whose data, column: who learns",
-            Axis::linear(what),
-            matrix,
-        ));
+        return figure.panel(Panel::heat_map(title, Axis::linear(what), matrix));
     }
-    let mut sorted: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
     sorted.sort_by(|a, b| b.total_cmp(a));
-    let count = sorted.len().max(1) as f64;
-    let stride = sorted.len().div_ceil(400).max(1);
-    let points = sorted.iter().enumerate().step_by(stride).map(|(i, &x)| ((i + 1) as f64 / count, x));
-    let series = Series::new("pairs", grade).points(points);
-    figure.panel(
-        Panel::curves("largest first", Axis::linear("share of pairs"), Axis::linear(what)).with(series),
-    )
+    let title = with_infinite("largest first", sorted.iter().copied(), "pairs");
+    let series = Series::new("pairs", grade).points(largest_first(&sorted));
+    figure.panel(Panel::curves(title, Axis::linear("share of pairs"), Axis::linear(what)).with(series))
 }
 
 /// The graph with every node coloured by what one observer learns about it; members of the observer have no
@@ -307,11 +323,12 @@ pub(crate) fn drawing(
     values: Vec<f64>,
 ) -> Figure {
     let positions = layout::positions(graph);
+    let marked = with_infinite("the observer is marked", values.iter().copied(), "nodes");
     let mut drawing = Drawing::new(what, grade, graph, positions, values);
     for &v in observer.members() {
         drawing = drawing.mark(v);
     }
-    Figure::new(title).panel(Panel::drawing("the observer is marked", Axis::linear(what), drawing))
+    Figure::new(title).panel(Panel::drawing(marked, Axis::linear(what), drawing))
 }
 
 /// Graphs up to this size are drawn.
@@ -328,6 +345,46 @@ fn short(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Shares are of all known pairs, of which infinite losses are the first, and the panel says how many
+    /// there are.
+    #[test]
+    fn infinite_losses_are_in_the_pictures() {
+        let (inf, nan) = (f64::INFINITY, f64::NAN);
+        let names: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let values = ndarray::arr2(&[[nan, 0.5], [inf, nan], [0.0, inf]]);
+        let curve = losses("t", "loss", Grade::Exact, &names, values.clone());
+        assert_eq!(curve.panels[0].title, "largest first; 2 of 4 pairs: no bound");
+        let points: Vec<(f64, f64)> =
+            curve.panels[0].series()[0].points.iter().map(|point| (point.x, point.y)).collect();
+        assert_eq!(points, [(0.25, inf), (0.5, inf), (0.75, 0.5), (1.0, 0.0)]);
+        let square =
+            losses("t", "loss", Grade::Exact, &names[..2], values.slice(ndarray::s![..2, ..]).into_owned());
+        assert_eq!(square.panels[0].title, "row: whose data, column: who learns; 1 of 2 pairs: no bound");
+        let graph = ndp_graph::generators::path_graph(3).unwrap();
+        let of = |values: [f64; 3]| {
+            let figure = drawing("t", "loss", Grade::Exact, &graph, &Observer::node(0), values.to_vec());
+            figure.panels[0].title.clone()
+        };
+        assert_eq!(of([nan, inf, 0.0]), "the observer is marked; 1 of 2 nodes: no bound");
+        assert_eq!(of([nan, 1.0, 0.0]), "the observer is marked");
+    }
+
+    /// However many losses there are, the first and the last infinite one and the largest finite one are
+    /// points of the curve.
+    #[test]
+    fn long_curves_keep_their_largest_losses() {
+        for infinite in [0, 1, 2, 7, 1000, 3000] {
+            let sorted: Vec<f64> =
+                (0..3000).map(|k| if k < infinite { f64::INFINITY } else { f64::from(4000 - k) }).collect();
+            let shown = largest_first(&sorted);
+            assert!(shown.len() <= 402 && shown.is_sorted_by(|p, q| p.0 < q.0), "{infinite}");
+            for at in [0, infinite - 1, infinite].into_iter().filter(|&at| (0..3000).contains(&at)) {
+                let expected = (f64::from(at + 1) / 3000.0, sorted[at as usize]);
+                assert!(shown.contains(&expected), "{infinite} infinite: {expected:?}");
+            }
+        }
+    }
 
     /// Losses are shown rounded up and remaining budgets rounded down, by at most one unit of the last digit.
     #[test]

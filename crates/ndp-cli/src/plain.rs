@@ -143,8 +143,16 @@ pub(crate) fn about(protocol: &str) -> Option<String> {
 
 /// The name of one observer, or the names of a coalition.
 pub(crate) fn name(graph: &Graph, observer: &Observer) -> String {
-    match observer.members() {
+    let label = |v: usize| crate::input::label(graph, v);
+    let who = match observer.members() {
         [] => "outsider".into(),
-        members => members.iter().map(|&v| crate::input::label(graph, v)).collect::<Vec<_>>().join("+"),
+        members => members.iter().map(|&v| label(v)).collect::<Vec<_>>().join("+"),
+    };
+    let both = |&(a, b): &(usize, usize)| (a.min(b), a.max(b));
+    let tapped: BTreeSet<_> = observer.tapped.iter().map(both).collect();
+    if tapped.is_empty() {
+        return who;
     }
+    let edges: Vec<String> = tapped.into_iter().map(|(a, b)| format!("{}-{}", label(a), label(b))).collect();
+    format!("{who} hearing {}", edges.join(", "))
 }

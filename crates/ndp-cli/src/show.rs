@@ -16,6 +16,11 @@ pub(crate) enum Part<'a> {
     Table(Vec<&'a str>, Vec<Vec<String>>),
 }
 
+/// The names of columns as tables show them; the error of a result is a bound.
+pub(crate) fn columns<'a>(header: &[&'a str]) -> Vec<&'a str> {
+    header.iter().map(|name| if *name == "error" { "error at most" } else { name }).collect()
+}
+
 impl Part<'_> {
     pub(crate) fn empty() -> Self {
         Self::Line(String::new())

@@ -13,14 +13,14 @@ use crate::output::finite;
 use crate::patience::{Limit, Patient};
 use crate::{input, plain, question};
 use ndp_account::Protocol as _;
-use ndp_account::{Coverage, Observer, Said, Statement};
+use ndp_account::{Assumption, Changes, Coverage, Observer, RestsOn, Said, Statement};
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_numeric::stop::Stop;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The hash of this build, which tells apart builds of the same version.
 pub(crate) const BUILD: &str = env!("NDP_BUILD");
@@ -33,6 +33,9 @@ pub(crate) struct Study {
     pub(crate) description: String,
     /// Whether the observers are a random sample of all nodes.
     pub(crate) sampled: bool,
+    /// The seed of the sample.
+    pub(crate) seed: u64,
+    coverage: Coverage,
     pub(crate) protocols: Vec<(String, Patient)>,
     pub(crate) noises: Vec<(f64, NoiseMultiplier)>,
     pub(crate) measure: Measure,
@@ -40,6 +43,17 @@ pub(crate) struct Study {
     rows: Vec<usize>,
     /// A hash of everything that the lines depend on.
     pub(crate) hash: String,
+}
+
+/// What the numbers of one observer rest on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Granted {
+    /// What of one node's data may differ.
+    changes: BTreeSet<Changes>,
+    /// What is taken for granted.
+    assumes: BTreeSet<Assumption>,
+    /// What was declared, and what else they rest on.
+    rests_on: BTreeSet<RestsOn>,
 }
 
 /// What one observer learns at one noise.
@@ -51,8 +65,8 @@ struct Summary {
     mean: Value,
     /// For each distance in hops: the number of nodes, and their largest loss.
     by_hops: Vec<(Option<u32>, usize, Value)>,
-    /// A histogram: the number of nodes that lose nothing, then the number in each class between [`edges`],
-    /// and last the number above all of them.
+    /// A histogram: the number of nodes whose loss is 0 (an epsilon may be 0 at its delta although something
+    /// is learned), then the number in each class between [`edges`], and last the number above all of them.
     by_loss: Vec<usize>,
     top: Vec<(String, Option<u32>, Value)>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,9 +115,11 @@ impl Study {
         let protocols = asked.protocols.iter().map(build).collect::<Result<Vec<_>, Failure>>()?;
         Ok(Self {
             graph,
+            coverage: chosen.audience.coverage_of_looked_at(),
             observers: chosen.observers,
             description: chosen.description,
             sampled,
+            seed: asked.knowledge.seed,
             protocols,
             noises,
             measure,
@@ -158,7 +174,7 @@ impl Study {
             .iter()
             .map(|observer| {
                 let full = observer.members().iter().any(|v| self.rows.contains(v));
-                200 + self.noises.len() as u64 * (per_noise + if full { row } else { 0 })
+                1000 + self.noises.len() as u64 * (per_noise + if full { row } else { 0 })
             })
             .sum();
         of_protocol * self.protocols.len() as u64
@@ -169,7 +185,7 @@ impl Study {
     pub(crate) fn header(&self) -> Result<String, Failure> {
         let protocols: Vec<&String> = self.protocols.iter().map(|(name, _)| name).collect();
         let noises: Vec<f64> = self.noises.iter().map(|(noise, _)| *noise).collect();
-        let statements: BTreeMap<&str, Statement> = self.statements()?.into_iter().collect();
+        let statements: BTreeMap<&str, Value> = self.statements()?;
         Ok(json!({ "ndp-sweep": 1, "ndp": env!("CARGO_PKG_VERSION"), "build": BUILD, "hash": self.hash, "nodes": self.graph.node_count(),
             "edges": self.graph.edge_count(), "observers": self.description, "items": self.items(), "protocols": protocols,
             "noises": noises, "measure": self.measure.to_string(), "loss_edges": edges(),
@@ -177,15 +193,34 @@ impl Study {
         .to_string())
     }
 
-    /// What the numbers of each protocol are about, from its bound for the first observer, or from an account
-    /// where it has no bound.
-    pub(crate) fn statements(&self) -> Result<Vec<(&str, Statement)>, Failure> {
-        let Some(first) = self.observers.first() else { return Ok(Vec::new()) };
-        let of = |protocol: &Patient| {
-            let account = protocol.local_bound(first).or_else(|_| protocol.account(first))?;
-            Statement::of(&[Said::by(account.as_ref())], &Coverage::Named { observers: self.observers.len() })
+    /// What the numbers of each protocol are about. What they rest on besides stands in the lines.
+    fn statements(&self) -> Result<BTreeMap<&str, Value>, Failure> {
+        let common = |at: usize| {
+            let mut statement = json!(self.statement(at, &BTreeSet::new())?);
+            for of_account in ["assumes", "rests_on", "failure", "by", "changes"] {
+                statement.as_object_mut().and_then(|statement| statement.remove(of_account));
+            }
+            Ok::<_, Failure>(statement)
         };
-        self.protocols.iter().map(|(name, protocol)| Ok((name.as_str(), of(protocol)?))).collect()
+        (0..self.protocols.len()).map(|at| Ok((self.protocols[at].0.as_str(), common(at)?))).collect()
+    }
+
+    /// The statement of the protocol at this place, with all that its accounts rest on.
+    pub(crate) fn statement(&self, at: usize, granted: &BTreeSet<Granted>) -> Result<Statement, Failure> {
+        let first = self.observers.first().ok_or_else(|| Failure::Refused("nobody is looked at".into()))?;
+        let protocol = &self.protocols[at].1;
+        let account = protocol.local_bound(first).or_else(|_| protocol.account(first))?;
+        let mut statement = Statement::of(&[Said::by(account.as_ref())], &self.coverage)?;
+        if matches!(self.coverage, Coverage::Named { .. }) {
+            statement.observers = self.observers.iter().cloned().collect();
+        }
+        let rests_on = RestsOn::together(granted.iter().flat_map(|one| one.rests_on.iter().cloned()));
+        Ok(Statement {
+            changes: granted.iter().flat_map(|one| one.changes.iter().copied()).collect(),
+            assumes: granted.iter().flat_map(|one| one.assumes.iter().copied()).collect(),
+            rests_on,
+            ..statement
+        })
     }
 
     /// The line of an item.
@@ -215,8 +250,14 @@ impl Study {
             summaries.push(self.summary(noise, &outside, &losses, &hops, full));
         }
         let rank = account.unit_losses().map(|report| report.rank);
+        let granted = Granted {
+            changes: BTreeSet::from([account.terms().changes]),
+            assumes: account.assumptions().into_iter().collect(),
+            rests_on: RestsOn::together(account.rests_on()),
+        };
+        let by: BTreeSet<String> = account.theorems().iter().map(ToString::to_string).collect();
         Ok(json!({ "item": item, "protocol": name, "observer": named, "rank": rank, "failure": account.failure(),
-            "bound": bound, "at": summaries })
+            "bound": bound, "granted": granted, "by": by, "at": summaries })
         .to_string())
     }
 
@@ -250,17 +291,18 @@ impl Study {
             (input::label(&self.graph, u), hops[u], finite(losses[at].0))
         });
         let exact = losses.iter().all(|(_, grade)| *grade == Grade::Exact);
+        let known = |loss: f64| if outside.is_empty() { Value::Null } else { finite(loss) };
         let row = full.then(|| {
-            let mut row = vec![finite(0.0); self.graph.node_count()];
+            let mut row = vec![Value::Null; self.graph.node_count()];
             outside.iter().zip(losses).for_each(|(&u, &(loss, _))| row[u] = finite(loss));
             row
         });
         Summary {
             noise,
             grade: if exact { Grade::Exact } else { Grade::UpperBound },
-            max: finite(max),
+            max: known(max),
             // The factor covers the rounding errors of a sum of nonnegative terms and of the quotient.
-            mean: finite(sum / count * (1.0 + (count + 2.0) * f64::EPSILON)),
+            mean: known(sum / count * (1.0 + (count + 2.0) * f64::EPSILON)),
             by_hops: classes.into_iter().map(|(hops, (count, max))| (hops, count, finite(max))).collect(),
             by_loss,
             top: top.collect(),

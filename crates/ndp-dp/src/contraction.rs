@@ -15,26 +15,27 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::{Error, Exact};
+use crate::{Error, Guarantee};
 use ndp_numeric::rounding::Interval;
 
 /// `E_ε(P‖Q) = Σᵢ max(0, pᵢ − e^ε qᵢ)` of two laws on the same finite set. One direction only: `(ε, δ)`-DP
-/// needs both, see [`kernel_coefficient`].
+/// needs both, see [`kernel_coefficient`]. Exact for the numbers given, or an upper bound where `p − e^ε q`
+/// cancels so far that nine digits of the sum are not known.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidLaw`] for a negative, infinite or NaN
 /// probability or a sum further than 1e-9 from 1; [`Error::InvalidParameter`] for laws of different lengths.
-pub fn hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Error> {
+pub fn hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Guarantee<f64>, Error> {
     check_epsilon(epsilon)?;
     check_law(p)?;
     check_law(q)?;
     check_same_length(p, q)?;
-    Ok(Exact::new(excess(p, q, weight(epsilon))))
+    Ok(Guarantee::of_enclosure(excess(p, q, epsilon)))
 }
 
 /// `η_ε(K)` of a kernel on finite sets, row `y` the law of its output on input `y`: the largest `E_ε` between
 /// two rows. For two rows `max{E_ε(P‖Q), E_ε(Q‖P)}`, the smallest `δ` for which the pair satisfies `(ε,
-/// δ)`-DP.
+/// δ)`-DP. Graded as [`hockey_stick`].
 ///
 /// # Errors
 /// As [`hockey_stick`], and [`Error::InvalidParameter`] for a kernel without rows.
@@ -44,34 +45,44 @@ pub fn hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Er
 ///
 /// # References
 /// Asoodeh and Calmon 2020, Theorem 1.
-pub fn kernel_coefficient(rows: &[Vec<f64>], epsilon: f64) -> Result<Exact<f64>, Error> {
+pub fn kernel_coefficient(rows: &[Vec<f64>], epsilon: f64) -> Result<Guarantee<f64>, Error> {
     check_epsilon(epsilon)?;
     ensure(!rows.is_empty(), "the number of rows of a kernel", "be at least 1", 0.0)?;
     for row in rows {
         check_law(row)?;
         check_same_length(row, &rows[0])?;
     }
-    let weight = weight(epsilon);
-    let mut largest = 0.0_f64;
+    let mut largest = Interval::ZERO;
     for p in rows {
         for q in rows {
-            largest = largest.max(excess(p, q, weight));
+            // A law has no divergence from itself, while rounding would leave some.
+            if !std::ptr::eq(p, q) {
+                largest = largest.max(excess(p, q, epsilon));
+            }
         }
     }
-    Ok(Exact::new(largest))
+    Ok(Guarantee::of_enclosure(largest))
 }
 
-/// `e^ε`, rounded down and at least 1.
-fn weight(epsilon: f64) -> Interval {
-    let low = Interval::new(epsilon).exp().low().clamp(1.0, f64::MAX);
-    Interval::new(low)
+/// `Σ max(0, pᵢ − e^ε qᵢ)`.
+fn excess(p: &[f64], q: &[f64], epsilon: f64) -> Interval {
+    let weight = Interval::new(epsilon).exp();
+    let weighted = |q: f64| {
+        if q == 0.0 {
+            Interval::ZERO
+        } else if epsilon < OVERFLOWS {
+            weight * Interval::new(q)
+        } else {
+            // e^ε may be infinite although e^ε q is not.
+            (Interval::new(epsilon) + Interval::new(q).ln()).exp()
+        }
+    };
+    let term = |(&p, &q): (&f64, &f64)| (Interval::new(p) - weighted(q)).max(Interval::ZERO);
+    p.iter().zip(q).map(term).sum::<Interval>().min(Interval::ONE)
 }
 
-/// `Σ max(0, pᵢ − weight qᵢ)`, rounded up.
-fn excess(p: &[f64], q: &[f64], weight: Interval) -> f64 {
-    let term = |(&p, &q): (&f64, &f64)| (Interval::new(p) - weight * Interval::new(q)).max(Interval::ZERO);
-    p.iter().zip(q).map(term).sum::<Interval>().high().min(1.0)
-}
+/// From here on `e^ε` is close to the largest float or beyond it.
+const OVERFLOWS: f64 = 700.0;
 
 fn check_law(law: &[f64]) -> Result<(), Error> {
     for (index, &probability) in law.iter().enumerate() {
@@ -94,7 +105,7 @@ fn check_same_length(p: &[f64], q: &[f64]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Gdp, Mechanism};
+    use crate::{Gdp, Grade, Mechanism};
     use approx::assert_relative_eq;
     use proptest::prelude::*;
 
@@ -158,6 +169,43 @@ mod tests {
             0.006_829_594_983_114_575,
             max_relative = 1e-13
         );
+        Ok(())
+    }
+
+    /// mpmath at 60 digits, for the floats as given. `e^800` is no float, but `e^800 · 1e-310` is about 2e37.
+    #[test]
+    fn weights_beyond_the_floats_are_weights() -> Result<(), Error> {
+        let (p, q) = ([0.5, 0.5], [1e-310, 1.0]);
+        for (epsilon, expected) in
+            [(650.0, 0.5), (713.0, 0.051_290_156_380_510_904), (750.0, 0.0), (800.0, 0.0), (1e300, 0.0)]
+        {
+            let delta = hockey_stick(&p, &q, epsilon)?;
+            assert_eq!(delta.grade(), Grade::Exact, "{epsilon}: {delta:?}");
+            assert!(*delta.value() >= expected, "{epsilon}: {delta:?}");
+            assert!(*delta.value() <= expected * (1.0 + 1e-9), "{epsilon}: {delta:?}");
+            // In the other direction all of the first outcome's excess is lost, too.
+            assert_eq!(kernel_coefficient(&[p.to_vec(), q.to_vec()], epsilon)?, delta);
+        }
+        Ok(())
+    }
+
+    /// mpmath at 60 digits, for the floats as given. Where the difference cancels, the grade says so.
+    #[test]
+    fn differences_that_cancel_are_bounds() -> Result<(), Error> {
+        let close = 0.847_297_860_386_356_3;
+        for (p, epsilon, expected, grade) in [
+            (0.75, 3.0_f64.ln(), 0.0, Grade::UpperBound),
+            (0.7, close, 5.930_663_779_169_079e-13, Grade::UpperBound),
+            (0.75, 1.0, 0.070_429_542_885_238_69, Grade::Exact),
+        ] {
+            let rows = [vec![p, 1.0 - p], vec![1.0 - p, p]];
+            let rows = if p == 0.7 { [vec![0.7, 0.3], vec![0.3, 0.7]] } else { rows };
+            for delta in [hockey_stick(&rows[0], &rows[1], epsilon)?, kernel_coefficient(&rows, epsilon)?] {
+                assert_eq!(delta.grade(), grade, "{p} {epsilon}: {delta:?}");
+                let above = delta.value() - expected;
+                assert!((0.0..2e-15).contains(&above), "{p} {epsilon}: {delta:?}");
+            }
+        }
         Ok(())
     }
 

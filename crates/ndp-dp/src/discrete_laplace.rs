@@ -17,8 +17,8 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::laplace::exp_remainder;
-use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Sigma, Stated, search};
+use crate::laplace::{epsilon_at, exp_remainder};
+use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Sigma, Stated};
 use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
 use serde::Serialize;
@@ -82,16 +82,17 @@ impl DiscreteLaplace {
         Interval::new(f64::from(self.sensitivity)) / Interval::new(self.scale)
     }
 
-    /// `P(noise ≤ m) − e^ε P(Δ + noise ≤ m)` for the best `m`, rounded up. Rounding may miss the best `m` by
-    /// one, so its neighbors are tried as well, which does no harm: the profile is the maximum over all `m`.
-    fn profile(&self, epsilon: f64) -> f64 {
+    /// `P(noise ≤ m) − e^ε P(Δ + noise ≤ m)` for the best `m`, and its difference from 1, which is the sum
+    /// `[e^{ε−(Δ−m)u} + q^{m+1}]/(1 + q)`. Rounding may miss the best `m` by one, so its neighbors are tried
+    /// as well, which does no harm: the profile is the maximum over all `m`.
+    fn profile_and_complement(&self, epsilon: f64) -> (Interval, Interval) {
         if epsilon >= self.pure_epsilon().into_value() {
-            return 0.0;
+            return (Interval::ZERO, Interval::ONE);
         }
         let (sensitivity, scale) = (f64::from(self.sensitivity), Interval::new(self.scale));
         let q = (-(Interval::ONE / scale)).exp();
         let best = (0.5 * (sensitivity - epsilon * self.scale)).ceil() - 1.0;
-        let mut most = 0.0_f64;
+        let (mut most, mut least) = (Interval::ZERO, Interval::ONE);
         for m in [best - 1.0, best, best + 1.0] {
             if !(0.0..sensitivity).contains(&m) {
                 continue;
@@ -100,9 +101,11 @@ impl DiscreteLaplace {
             let seen = Interval::product_less(epsilon, self.scale, sensitivity - m) / scale;
             let within = -(-(Interval::new(m) / scale)).expm1();
             let gap = (q * within - seen.expm1()) / (Interval::ONE + q);
-            most = most.max(gap.high());
+            let rest =
+                (seen.exp() + (-((Interval::new(m) + Interval::ONE) / scale)).exp()) / (Interval::ONE + q);
+            (most, least) = (most.max(gap), least.min(rest));
         }
-        most.min(1.0)
+        (most.min(Interval::ONE), least)
     }
 
     /// One noise value: the difference of two geometric random numbers.
@@ -117,7 +120,7 @@ impl DiscreteLaplace {
 }
 
 /// Exact: `δ = [1 − e^{ε − (Δ−m)u} + q (1 − q^m)]/(1 + q)` for the largest whole `m` below `(Δ − εt)/2`, 0
-/// from `ε₀` on.
+/// from `ε₀` on. An `ε` at `δ` that is so close to 0 that nine digits of it are not known is an upper bound.
 impl Mechanism for DiscreteLaplace {
     fn stated(&self) -> Option<Stated> {
         Some(Stated::of(None, Moves::Whole { by: self.sensitivity }, "ndp_dp::DiscreteLaplace"))
@@ -147,14 +150,14 @@ impl Mechanism for DiscreteLaplace {
     }
 
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
-        let pure = self.pure_epsilon().into_value();
-        let smallest = search::smallest(0.0, pure, |epsilon| self.profile(epsilon) <= delta.get());
-        Exact::new(smallest.unwrap_or(pure)).into()
+        let profile = |epsilon| self.profile_and_complement(epsilon).0;
+        let complement = |epsilon| self.profile_and_complement(epsilon).1;
+        epsilon_at(delta, self.pure_epsilon().into_value(), profile, complement)
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
         check_epsilon(epsilon)?;
-        Ok(Exact::new(self.profile(epsilon)).into())
+        Ok(Exact::new(self.profile_and_complement(epsilon).0.high()).into())
     }
 
     /// `ε₀ = Δ/t`, rounded up.
@@ -205,7 +208,7 @@ mod tests {
     use super::*;
     use crate::calibration::smallest_sigma;
     use crate::contraction::hockey_stick;
-    use crate::{Laplace, Sensitivity};
+    use crate::{Grade, Laplace, Sensitivity};
     use approx::assert_relative_eq;
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
@@ -250,6 +253,24 @@ mod tests {
             let delta = DiscreteLaplace::new(sensitivity, scale)?.delta(epsilon)?.into_value();
             assert_relative_eq!(delta, expected, max_relative = 1e-13);
             assert!(delta >= expected * (1.0 - 1e-15), "rounded up: {delta} {expected}");
+        }
+        Ok(())
+    }
+
+    /// Roots of the complement by mpmath at 60 digits, the largest over all `m`, for the floats as given.
+    #[test]
+    fn a_delta_next_to_one_keeps_its_digits() -> Result<(), Error> {
+        for (sensitivity, scale, below, expected) in [
+            (3, 0.05, 1e-12, 12.368_952_515_710_54),
+            (10, 0.2, 1e-10, 6.832_422_579_617_301),
+            (1, 0.03, 1e-13, 3.366_096_467_660_701),
+            (7, 1.0, 0.2, 4.021_240_402_493_978),
+            (40, 1.0, 1e-7, 7.834_692_890_062_761),
+        ] {
+            let epsilon = DiscreteLaplace::new(sensitivity, scale)?.epsilon(Delta::new(1.0 - below)?);
+            assert_eq!(epsilon.grade(), Grade::Exact, "{sensitivity} {scale}: {epsilon:?}");
+            let error = epsilon.value() / expected - 1.0;
+            assert!((-2e-16..1e-12).contains(&error), "{sensitivity} {scale}: {epsilon:?}, {error:e}");
         }
         Ok(())
     }

@@ -17,10 +17,14 @@
 //!   noise).
 
 use crate::error::ensure;
-use crate::{Delta, Error, Exact, Sensitivity, Sigma, UpperBound, search};
-use ndp_numeric::gaussian_profile::{log_theta, log_theta_with_slope, theta};
-use ndp_numeric::rounding::{Interval, down, log_down, up};
-use ndp_numeric::special::{TAIL_ERROR, normal_cdf, normal_quantile, normal_tail};
+use crate::{Delta, Error, Exact, Guarantee, Sensitivity, Sigma, UpperBound, search};
+use ndp_numeric::gaussian_profile::{
+    PROFILE_ERROR, log_theta, log_theta_down, log_theta_with_slope, one_minus_theta, theta,
+};
+use ndp_numeric::rounding::{Interval, down, down_log, log_down, log_up, up};
+use ndp_numeric::special::{
+    TAIL_ERROR, log_normal_tail, mills_ratio, normal_cdf, normal_quantile, normal_tail,
+};
 
 /// The `δ` of `(ε, δ)`-DP of a view with Gaussian parameter `mu`: exact.
 ///
@@ -32,7 +36,8 @@ pub(crate) fn delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
     Ok(Exact::new(theta(epsilon, mu)))
 }
 
-/// The natural logarithm of [`delta`], for values below the smallest float.
+/// The natural logarithm of [`delta`], for values below the smallest float; [`f64::MIN`] if it is below all
+/// finite floats, and `−∞` only for `δ = 0`.
 ///
 /// # Errors
 /// As [`delta`].
@@ -46,20 +51,66 @@ pub(crate) fn log_delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
 /// the profile was seen to be at most `δ`.
 ///
 /// 0 if `δ` is at least the total variation, `∞` if no finite `ε` is enough (`mu` infinite or beyond 1e154).
+/// Exact unless `ε` is so close to 0 that nine digits of it are not known; then it is an upper bound.
 ///
 /// # Errors
 /// [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
 #[cfg(test)]
-pub(crate) fn epsilon(mu: f64, delta: Delta) -> Result<Exact<f64>, Error> {
+pub(crate) fn epsilon(mu: f64, delta: Delta) -> Result<Guarantee<f64>, Error> {
     check_mu(mu)?;
-    Ok(Exact::new(epsilon_of(mu, delta)))
+    Ok(graded_epsilon(mu, delta))
 }
 
 /// [`epsilon`] for a valid `mu`.
+pub(crate) fn graded_epsilon(mu: f64, delta: Delta) -> Guarantee<f64> {
+    let epsilon = epsilon_of(mu, delta);
+    // The margin of the profile moves ε by less than 1e-12 (1 + |ln μ|) μ, and by less than 1e-12 for a large
+    // μ and ε. Only for an ε that is tiny besides these can the ninth digit be wrong.
+    if epsilon == 0.0 || epsilon >= 0.01 * mu.min(1.0) || exceeds(epsilon * (1.0 - WITHIN), mu, delta) {
+        Exact::new(epsilon).into()
+    } else {
+        UpperBound::new(epsilon).into()
+    }
+}
+
+/// The relative distance of two ends that count as one exact number, as for every
+/// [enclosure](crate::loss_law::Enclosed).
+pub(crate) const WITHIN: f64 = 1e-9;
+
+/// Whether the profile is certainly above `δ`.
+fn exceeds(epsilon: f64, mu: f64, delta: Delta) -> bool {
+    let delta = delta.get();
+    if delta > 0.5 {
+        // What was rounded down by the error is rounded up by more than twice the error.
+        up(one_minus_theta(epsilon, mu), 3.0 * PROFILE_ERROR) < 1.0 - delta
+    } else {
+        log_theta_down(epsilon, mu) > log_up(delta)
+    }
+}
+
+/// Whether `(ε, δ)`-DP was seen to hold. For `δ` above 1/2 the complements are compared: `1 − δ` is a float,
+/// while a logarithm close to 0 has lost the digits by which `δ` differs from 1.
+fn meets(delta: Delta) -> impl Fn(f64, f64) -> bool {
+    let (delta, target) = (delta.get(), log_down(delta.get()));
+    move |epsilon, mu| {
+        if delta > 0.5 {
+            one_minus_theta(epsilon, mu) >= 1.0 - delta
+        } else {
+            log_theta(epsilon, mu) <= target
+        }
+    }
+}
+
+/// The number of [`epsilon`] for a valid `mu`.
 ///
 /// `ln θ` is concave in `ε`, since `θ` is a convolution of log-concave functions. Newton's iteration
-/// therefore starts at a point where the target is met and never leaves that side of the boundary.
+/// therefore starts at a point where the target is met and never leaves that side of the boundary. For `δ`
+/// above 1/2, where the slope is inaccurate, bisection does it.
 pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
+    if delta.get() > 0.5 {
+        let meets = meets(delta);
+        return search::smallest(0.0, f64::MAX, |epsilon| meets(epsilon, mu)).unwrap_or(f64::INFINITY);
+    }
     let target = log_down(delta.get());
     if log_theta(0.0, mu) <= target {
         return 0.0;
@@ -82,7 +133,7 @@ pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
     let meets = |bits: u64| log_theta(f64::from_bits(bits), mu) <= target;
     let (mut fails, mut verified, mut step) = (epsilon.to_bits(), epsilon.to_bits(), 1u64);
     while !meets(verified) {
-        // For a δ close to 1 the slope is inaccurate, and ε may have become 0, far below the boundary.
+        // Where the slope is inaccurate, ε may have become 0, far below the boundary.
         if verified == LARGEST {
             return f64::INFINITY;
         }
@@ -109,9 +160,9 @@ const LARGEST: u64 = f64::MAX.to_bits();
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
 pub(crate) fn mu(epsilon: f64, delta: Delta) -> Result<f64, Error> {
     check_epsilon(epsilon)?;
-    let target = log_down(delta.get());
+    let meets = meets(delta);
     // The profile is 0 at μ = 0, so the search always finds an answer.
-    Ok(search::largest(0.0, f64::MAX, |mu| log_theta(epsilon, mu) <= target).unwrap_or(0.0))
+    Ok(search::largest(0.0, f64::MAX, |mu| meets(epsilon, mu)).unwrap_or(0.0))
 }
 
 /// The classic noise `σ = Δ √(2 ln(1.25/δ))/ε`, which is `(ε, δ)`-DP for `0 < ε < 1`: sound, larger than
@@ -137,7 +188,8 @@ pub(crate) fn sigma_classic(
 }
 
 /// The trade-off function of `μ`-Gaussian DP at type I error `alpha`: the least type II error of any test
-/// between the two datasets, `G_μ(α) = Φ(Φ^{−1}(1 − α) − μ)`, rounded down.
+/// between the two datasets, `G_μ(α) = Φ(Φ^{−1}(1 − α) − μ)`, rounded down. A value
+/// below 1e-300 may be too small by three times the smallest float.
 ///
 /// # Errors
 /// [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`, [`Error::InvalidParameter`] unless `0 ≤ α ≤ 1`.
@@ -152,14 +204,25 @@ pub(crate) fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
     }
     // Φ^{−1}(1 − α) is computed as −Φ^{−1}(α), which is accurate for a small α. The quantile is moved up
     // until its probability is seen to be at least α; the smaller one of the two tails is compared.
+    let tiny = alpha < TINY_LEVEL;
     let reached = |quantile: f64| {
-        if alpha <= 0.5 {
+        if tiny {
+            // Subnormal probabilities have few digits, their logarithms have all.
+            down_log(log_normal_tail(-quantile), LOG_TAIL_ERROR, LOG_TAIL_ERROR) >= log_up(alpha)
+        } else if alpha <= 0.5 {
             down(normal_cdf(quantile), TAIL_ERROR) >= alpha
         } else {
             up(normal_tail(quantile), TAIL_ERROR) <= 1.0 - alpha
         }
     };
-    let mut quantile = normal_quantile(alpha);
+    let mut quantile = normal_quantile(alpha.max(TINY_LEVEL));
+    if tiny {
+        // Newton's iteration for ln Φ, from −37.05 to a quantile above −38.5. The distance from it becomes
+        // 3e-2, 1e-5, 1e-12.
+        for _ in 0..4 {
+            quantile += (libm::log(alpha) - log_normal_tail(-quantile)) * mills_ratio(-quantile);
+        }
+    }
     let mut step = f64::EPSILON * (1.0 + quantile.abs());
     while !reached(quantile) && quantile < 39.0 {
         (quantile, step) = (quantile + step, 2.0 * step);
@@ -167,6 +230,11 @@ pub(crate) fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
     let argument = (Interval::new(quantile) + Interval::new(mu)).high();
     Ok(Exact::new(down(normal_tail(argument), TAIL_ERROR).min(1.0 - alpha)))
 }
+
+/// Below this level the quantile is found by logarithms.
+const TINY_LEVEL: f64 = 1e-300;
+/// Error of [`log_normal_tail`] in epsilons of `1 + |ln Q|`.
+const LOG_TAIL_ERROR: f64 = 2.6;
 
 /// `√(x² + y²)`, rounded up, for nonnegative numbers, even if their squares overflow or underflow.
 pub(crate) fn hypot_up(x: f64, y: f64) -> f64 {
@@ -194,10 +262,74 @@ pub fn check_epsilon(epsilon: f64) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Grade;
     use approx::assert_relative_eq;
 
     fn d(delta: f64) -> Delta {
         Delta::new(delta).unwrap()
+    }
+
+    /// Roots by mpmath at 60 digits, for the floats as given. In logarithms of `δ` most of their digits were
+    /// lost.
+    #[test]
+    fn a_delta_next_to_one_keeps_its_digits() -> Result<(), Error> {
+        for (m, below, root) in [
+            (17.0, 1e-12, 23.627_403_456_035_477),
+            (17.0, 1e-15, 8.153_398_957_989_72),
+            (10.0, 1e-6, 1.124_472_302_591_755_1),
+            (30.0, 1.110_223_024_625_156_5e-16, 202.546_388_272_737_72),
+            (1000.0, 1e-10, 493_637.655_916_417_54),
+            (3.0, 0.2, 0.860_823_891_279_062_1),
+            (1.5, 0.48, 0.117_318_528_410_890_05),
+            (12.0, 1e-8, 3.318_603_677_614_798_5),
+        ] {
+            let found = epsilon(m, d(1.0 - below))?;
+            assert_eq!(found.grade(), Grade::Exact, "{m} {below}: {found:?}");
+            let error = *found.value() / root - 1.0;
+            assert!((-1e-16..1e-13).contains(&error), "{m} {below}: {found:?}, {error:e}");
+            let back = mu(root, d(1.0 - below))?;
+            assert!((back / m - 1.0).abs() < 1e-13, "{m} {below}: {back}");
+        }
+        Ok(())
+    }
+
+    /// For a `δ` just below the total variation `ε` is tiny, and the margin of the profile is as large as it.
+    /// Roots by mpmath at 60 digits.
+    #[test]
+    fn an_epsilon_that_is_not_known_to_nine_digits_is_a_bound() -> Result<(), Error> {
+        for (m, delta, root, grade) in [
+            (10.0, 0.999_999_426_696_855_7, 1.858_604_005_244_639e-9, Grade::UpperBound),
+            (1.0, 0.382_924_922_547_987_93, 1.240_482_987_939_036_3e-13, Grade::UpperBound),
+            (1e-8, 3.989_422_804_010_337e-9, 7.979_341_424_777_033e-21, Grade::UpperBound),
+            (1.0, 0.382_541_997_625_478_2, 0.001_241_205_602_940_015, Grade::Exact),
+            (0.5, 0.197_412_059_127_893_36, 1.475_822_812_950_031_8e-6, Grade::UpperBound),
+        ] {
+            let found = epsilon(m, d(delta))?;
+            assert_eq!(found.grade(), grade, "{m} {delta}: {found:?}");
+            let above = *found.value() - root;
+            assert!((0.0..1e-13 * m.max(1.0)).contains(&above), "{m} {delta}: {found:?}");
+            assert!(grade == Grade::UpperBound || above < 1e-9 * root, "{m} {delta}: {found:?}");
+        }
+        Ok(())
+    }
+
+    /// Levels that are subnormal, whose tails have no digits left. mpmath at 60 digits.
+    #[test]
+    fn levels_below_the_normal_floats_are_levels() -> Result<(), Error> {
+        for (m, alpha, beta) in [
+            (39.0, 5e-324, 0.297_157_195_666_717),
+            (38.0, 1e-323, 0.673_426_444_009_829_7),
+            (37.5, 1e-320, 0.779_090_547_644_491_6),
+            (40.0, 2e-309, 0.007_835_091_483_350_16),
+            (36.0, 3e-301, 0.859_830_231_043_330_8),
+            (2.0, 5e-324, 1.0),
+            (30.0, 5e-324, 1.0),
+            (39.0, 1e-299, 0.021_948_997_861_447_724),
+        ] {
+            let found = *trade_off(alpha, m)?.value();
+            assert!(found <= beta && beta < found * (1.0 + 1e-12), "{m} {alpha:e}: {found:e} {beta:e}");
+        }
+        Ok(())
     }
 
     /// Values of the specification, found as roots with 50 digits; the tolerance is 1e-12 instead of its
@@ -225,7 +357,7 @@ mod tests {
             let delta = 1.0 - f64::from(below) * f64::EPSILON / 2.0;
             for m in [4.0, 16.0, 24.0, 60.0, 1e3, 1e6] {
                 let e = *epsilon(m, d(delta))?.value();
-                assert!(e.is_finite() && log_theta(e, m) <= libm::log(delta), "{below} {m}: {e}");
+                assert!(e.is_finite() && one_minus_theta(e, m) >= 1.0 - delta, "{below} {m}: {e}");
                 // For so large a μ, such a δ is reached at an ε far below the mean loss μ²/2.
                 assert!(m < 20.0 || e > 0.0 && e < 0.5 * m * m, "{below} {m}: {e}");
             }
@@ -299,10 +431,10 @@ mod tests {
         let grid =
             deltas.into_iter().flat_map(|delta| (1..40).map(move |k| (0.17 * f64::from(k * k), delta)));
         for (m, delta) in far.into_iter().chain(grid) {
-            let target = log_down(delta);
+            let meets = meets(d(delta));
             let e = *epsilon(m, d(delta))?.value();
-            assert!(log_theta(e, m) <= target, "{m} {delta}");
-            assert!(e == 0.0 || log_theta(e.next_down(), m) > target, "{m} {delta}: {e}");
+            assert!(meets(e, m), "{m} {delta}");
+            assert!(e == 0.0 || !meets(e.next_down(), m), "{m} {delta}: {e}");
         }
         Ok(())
     }

@@ -52,7 +52,8 @@ impl Gdp {
         self.0
     }
 
-    /// The natural logarithm of `δ` at `epsilon`, also where `δ` is below the smallest float.
+    /// The natural logarithm of `δ` at `epsilon`, also where `δ` is below the smallest float; [`f64::MIN`] if
+    /// it is below all finite floats, and `−∞` only for `δ = 0`.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
@@ -65,7 +66,8 @@ impl Gdp {
     }
 
     /// The trade-off function: the least type II error of any test with type I error `alpha` between the two
-    /// datasets, `G_μ(α) = Φ(Φ^{−1}(1 − α) − μ)`, rounded down.
+    /// datasets, `G_μ(α) = Φ(Φ^{−1}(1 − α) − μ)`, rounded down. A value below 1e-300 may be too small by
+    /// three times the smallest float.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ alpha ≤ 1`.
@@ -97,14 +99,14 @@ impl std::ops::Mul<u64> for Gdp {
 
 /// All values are exact for the pair of normal laws. The Rényi divergence is `α μ²/2`, `δ` at `ε` is `θ_ε(μ)
 /// = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, and `ε` at `δ` is the first float for which this was seen to be at
-/// most `δ`.
+/// most `δ`. If that `ε` is so close to 0 that nine digits of it are not known, it is an upper bound.
 impl Mechanism for Gdp {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         Exact::new(half_square(order.get(), self.0)).into()
     }
 
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
-        Exact::new(gaussian::epsilon_of(self.0, delta)).into()
+        gaussian::graded_epsilon(self.0, delta)
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {

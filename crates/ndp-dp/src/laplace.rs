@@ -11,8 +11,10 @@
 //!   profile).
 
 use crate::error::ensure_positive;
-use crate::gaussian::check_epsilon;
-use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Sensitivity, Stated, search};
+use crate::gaussian::{WITHIN, check_epsilon};
+use crate::{
+    Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Sensitivity, Stated, UpperBound, search,
+};
 use ndp_numeric::rounding::Interval;
 use serde::Serialize;
 
@@ -46,17 +48,25 @@ impl Laplace {
         Ok(Self { sensitivity, scale })
     }
 
-    /// `1 − e^{(ε − ε₀)/2}`, positive part, rounded up.
-    fn profile(&self, epsilon: f64) -> f64 {
+    /// `(ε − ε₀)/2`.
+    fn half_gap(&self, epsilon: f64) -> Interval {
         // ε − ε₀ = (ε b − Δ)/b, where the difference is computed without cancellation near ε₀.
         let gap =
             Interval::product_less(epsilon, self.scale, self.sensitivity.get()) / Interval::new(self.scale);
+        Interval::new(0.5) * gap
+    }
+
+    /// `1 − e^{(ε − ε₀)/2}`, positive part.
+    fn profile(&self, epsilon: f64) -> Interval {
         // Adding 0.0 turns -0.0 into 0.0.
-        (-(Interval::new(0.5) * gap).expm1()).high().clamp(0.0, 1.0) + 0.0
+        let part = |end: f64| end.clamp(0.0, 1.0) + 0.0;
+        let profile = -self.half_gap(epsilon).expm1();
+        Interval::between(part(profile.low()), part(profile.high()))
     }
 }
 
-/// Exact: `δ = 1 − e^{(ε − ε₀)/2}`, 0 from `ε₀` on.
+/// Exact: `δ = 1 − e^{(ε − ε₀)/2}`, 0 from `ε₀` on. An `ε` at `δ` that is so close to 0 that nine digits of
+/// it are not known is an upper bound.
 impl Mechanism for Laplace {
     fn stated(&self) -> Option<Stated> {
         Some(Stated::of(None, Moves::Number { by: self.sensitivity.get() }, "ndp_dp::Laplace"))
@@ -80,19 +90,45 @@ impl Mechanism for Laplace {
     }
 
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
-        let pure = self.pure_epsilon().into_value();
-        let smallest = search::smallest(0.0, pure, |epsilon| self.profile(epsilon) <= delta.get());
-        Exact::new(smallest.unwrap_or(pure)).into()
+        let complement = |epsilon| self.half_gap(epsilon).exp().min(Interval::ONE);
+        epsilon_at(delta, self.pure_epsilon().into_value(), |epsilon| self.profile(epsilon), complement)
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
         check_epsilon(epsilon)?;
-        Ok(Exact::new(self.profile(epsilon)).into())
+        Ok(Exact::new(self.profile(epsilon).high()).into())
     }
 
     /// `ε₀ = Δ/b`, rounded up.
     fn pure_epsilon(&self) -> Guarantee<f64> {
         Exact::new((Interval::new(self.sensitivity.get()) / Interval::new(self.scale)).high()).into()
+    }
+}
+
+/// The smallest `ε` up to `pure` at which a profile was seen to be at most `δ`, from enclosures of the
+/// profile and of its complement. For `δ` above 1/2 the complements are compared: `1 − δ` is a float, while a
+/// profile close to 1 has lost the digits by which it differs from 1.
+///
+/// `Exact` if the profile is certainly larger at an `ε` that is smaller by a relative `1e-9`.
+pub(crate) fn epsilon_at(
+    delta: Delta,
+    pure: f64,
+    profile: impl Fn(f64) -> Interval,
+    complement: impl Fn(f64) -> Interval,
+) -> Guarantee<f64> {
+    let delta = delta.get();
+    let excess = |epsilon: f64| {
+        if delta > 0.5 {
+            Interval::new(1.0 - delta) - complement(epsilon)
+        } else {
+            profile(epsilon) - Interval::new(delta)
+        }
+    };
+    let epsilon = search::smallest(0.0, pure, |epsilon| excess(epsilon).high() <= 0.0).unwrap_or(pure);
+    if epsilon == 0.0 || excess(epsilon * (1.0 - WITHIN)).low() > 0.0 {
+        Exact::new(epsilon).into()
+    } else {
+        UpperBound::new(epsilon).into()
     }
 }
 
@@ -113,6 +149,7 @@ pub(crate) fn exp_remainder(x: Interval) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Grade;
     use approx::assert_relative_eq;
 
     fn laplace(pure: f64) -> Laplace {
@@ -175,6 +212,37 @@ mod tests {
                 assert!(*laplace(1.0).delta(epsilon.next_down())?.value() > delta);
             }
         }
+        Ok(())
+    }
+
+    /// `Δ/b + 2 ln(1 − δ)` by mpmath at 60 digits, for the floats as given.
+    #[test]
+    fn a_delta_next_to_one_keeps_its_digits() -> Result<(), Error> {
+        for (scale, below, expected) in [
+            (0.002, 1e-13, 440.133_409_375_862_46),
+            (0.002, f64::EPSILON / 2.0, 426.526_398_860_645_8),
+            (0.01, 1e-9, 58.553_468_269_543_31),
+            (0.5, 0.4, 0.167_418_536_251_689_98),
+            (1.0, 0.61, 0.011_407_356_370_439_718),
+        ] {
+            let mechanism = Laplace::new(Sensitivity::new(1.0)?, scale)?;
+            let epsilon = mechanism.epsilon(Delta::new(1.0 - below)?);
+            assert_eq!(epsilon.grade(), Grade::Exact, "{scale} {below}: {epsilon:?}");
+            let error = epsilon.value() / expected - 1.0;
+            assert!((-2e-16..1e-12).contains(&error), "{scale} {below}: {epsilon:?}, {error:e}");
+        }
+        Ok(())
+    }
+
+    /// `ε = ln 4 + 2 ln(1 − δ)` for `δ` just below 1/2: of the tiny difference only few digits are known.
+    #[test]
+    fn an_epsilon_next_to_zero_is_a_bound() -> Result<(), Error> {
+        let mechanism = laplace(1.386_294_361_119_890_6);
+        let epsilon = mechanism.epsilon(Delta::new(0.5 - 1e-14)?);
+        // mpmath at 60 digits.
+        let truth = 3.992_164_795_022_831e-14;
+        assert!(epsilon.grade() == Grade::UpperBound && *epsilon.value() >= truth, "{epsilon:?}");
+        assert!(*epsilon.value() < truth + 1e-14, "{epsilon:?}");
         Ok(())
     }
 

@@ -314,7 +314,8 @@ impl Profile {
 
     /// The profile of a law of the privacy loss. If the whole law is Gaussian, this is [`Self::gaussian`].
     ///
-    /// Answers are kept and shared with all clones, so that no question is computed twice.
+    /// Answers are kept and shared with all clones, so that no question is computed twice. They hold for both
+    /// orders of the two data sets, also where [`LossLaw::only`] left one: a profile does not say which.
     ///
     /// # Examples
     /// ```
@@ -331,6 +332,7 @@ impl Profile {
     #[must_use]
     pub fn of_law(law: LossLaw, against: &str) -> Self {
         let neighbors = law.neighbors();
+        let law = law.in_both_directions();
         let law = law
             .mu()
             .map_or_else(|| Law::Known(Arc::new(Known::new(law))), |(gdp, lower)| Law::Gaussian(gdp, lower));

@@ -11,8 +11,9 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
+use crate::laplace::epsilon_at;
 use crate::neighbors::Neighbors;
-use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Stated, search};
+use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Stated};
 use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
 use serde::Serialize;
@@ -102,10 +103,14 @@ impl RandomizedResponse {
             return Interval::ZERO;
         }
         let random = Interval::new(self.gamma);
-        let lost = random / Interval::new(f64::from(self.labels)) * Interval::new(epsilon).expm1();
-        let kept = Interval::ONE - random - lost;
+        let kept = Interval::ONE - random - self.lost(epsilon);
         let high = high.min(kept.high().max(0.0));
         Interval::between(kept.low().clamp(0.0, high), high)
+    }
+
+    /// `(γ/L)(e^ε − 1)`.
+    fn lost(&self, epsilon: f64) -> Interval {
+        Interval::new(self.gamma) / Interval::new(f64::from(self.labels)) * Interval::new(epsilon).expm1()
     }
 
     /// One report about `label`.
@@ -120,7 +125,7 @@ impl RandomizedResponse {
 }
 
 /// Exact: `δ = (e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 for `ε ≥ ε₀`. If `ε` is so close to `ε₀` that this is not
-/// known to nine digits, it is an upper bound.
+/// known to nine digits, it is an upper bound, and so is an `ε` at `δ` that is not known to nine digits.
 impl Mechanism for RandomizedResponse {
     fn stated(&self) -> Option<Stated> {
         Some(Stated::of(
@@ -144,8 +149,10 @@ impl Mechanism for RandomizedResponse {
     }
 
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
-        let holds = |epsilon| self.enclosure(epsilon).high() <= delta.get();
-        Exact::new(search::smallest(0.0, self.local_epsilon, holds).unwrap_or(self.local_epsilon)).into()
+        // 1 − δ = γ + (γ/L)(e^ε − 1).
+        let random = Interval::new(self.gamma);
+        let complement = |epsilon| random + self.lost(epsilon);
+        epsilon_at(delta, self.local_epsilon, |epsilon| self.enclosure(epsilon), complement)
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
@@ -214,6 +221,7 @@ fn log_total(local_epsilon: Interval, labels: u32) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Grade;
     use crate::error::refused;
     use approx::assert_relative_eq;
     use rand_chacha::ChaCha8Rng;
@@ -311,6 +319,24 @@ mod tests {
             if epsilon > 0.0 {
                 assert!(*mechanism.delta(epsilon.next_down())?.value() > delta);
             }
+        }
+        Ok(())
+    }
+
+    /// `ln(1 + (1 − δ − γ) L/γ)` by mpmath at 60 digits, for the floats as given.
+    #[test]
+    fn a_delta_next_to_one_keeps_its_digits() -> Result<(), Error> {
+        for (labels, gamma, below, expected) in [
+            (2, 1e-14, 1e-13, 2.944_766_236_335_409),
+            (3, 1e-8, 1e-6, 5.697_093_486_534_353),
+            (1000, 1e-12, 1e-11, 9.105_091_053_180_613),
+            (2, 0.1, 0.3, 1.609_437_912_434_100_5),
+            (4, 0.2, 0.4, 1.609_437_912_434_100_4),
+        ] {
+            let epsilon = RandomizedResponse::new(labels, gamma)?.epsilon(Delta::new(1.0 - below)?);
+            assert_eq!(epsilon.grade(), Grade::Exact, "{labels} {gamma}: {epsilon:?}");
+            let error = epsilon.value() / expected - 1.0;
+            assert!((-2e-16..1e-12).contains(&error), "{labels} {gamma}: {epsilon:?}, {error:e}");
         }
         Ok(())
     }

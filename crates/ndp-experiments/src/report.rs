@@ -49,8 +49,9 @@ fn page(out: &Path, scale: Scale, figures: &[Shown]) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>ndp: figures as printed and as they are</title>\n<link rel=\"icon\" href=\"data:,\">\n\
          <style>{STYLE}{}</style>\n</head>\n<body>\n<main>\n<h1>What do the others learn?</h1>\n<p class=\"title\">Five papers, as printed and as it is.</p>\n{QUESTION}\n{GRADES}\n\
-         <p>A claim “holds” only by exact values, or by an upper bound below what is claimed; it “does not hold” only by \
-         exact values, lower bounds or attacks. Runs with seeds decide by paired comparisons with an error rate of {}. \
+         <p>A claim “holds where it was compared” only by exact values, or by an upper bound below what is claimed, at all \
+         places that were compared; elsewhere nothing is decided. It “does not hold” only by exact values, lower bounds or \
+         attacks. Runs with seeds decide by paired comparisons with an error rate of {}. \
          All else is “not shown”, with the reason.</p>\n{FINDINGS}\n{}",
         viewer::STYLE,
         round(ERROR_RATE),
@@ -150,7 +151,7 @@ fn badge(done: &Done) -> String {
         "none"
     };
     let because = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
-    format!("<span class=\"{class}\">{}{because}</span>", verdict.as_str())
+    format!("<span class=\"{class}\">{}{because}</span>", done.words())
 }
 
 fn reference_words(comparison: &Comparison, done: &Done) -> String {

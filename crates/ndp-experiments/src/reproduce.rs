@@ -212,7 +212,7 @@ fn add_earlier(shown: &mut BTreeMap<&str, Shown>, options: &Options) {
 /// The line that the command prints for a figure.
 fn line(figure: &Shown) -> String {
     let record = &figure.done.record;
-    let claim = format!("claim {}", figure.done.verdict().as_str());
+    let claim = format!("claim {}", figure.done.words());
     let reference = match &figure.comparison {
         _ if record.has_stand_in() => "stand-in data".to_owned(),
         Comparison::Absent => "no reference".to_owned(),

@@ -57,10 +57,18 @@ impl Done {
         Ok(Self { record, rows, outcomes, faults: Vec::new(), kept })
     }
 
-    /// Whether its claim holds.
+    /// Whether its claim holds at the places, or in the runs, that its checks compare.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         verdict::of_claim(&self.outcomes)
+    }
+
+    /// The verdict in words, on the page and in the terminal. The claim of a paper is about more than the
+    /// places that were compared, so it "holds where it was compared".
+    #[must_use]
+    pub fn words(&self) -> &'static str {
+        let verdict = self.verdict();
+        if verdict.holds() { "holds where it was compared" } else { verdict.as_str() }
     }
 
     /// Why its claim is neither shown nor refuted, a phrase for each reason; empty if it is.

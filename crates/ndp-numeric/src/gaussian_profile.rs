@@ -4,7 +4,7 @@
 //! distance between the means.
 
 use crate::incomplete::two_sum;
-use crate::rounding::{down, down_log, exp_up, up, up_log};
+use crate::rounding::{down, exp_up, up};
 use crate::special::{LN_SQRT_2PI, SQRT_2PI, mills_difference, mills_ratio, normal_tail, split_square};
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -33,7 +33,8 @@ pub fn theta(epsilon: f64, mu: f64) -> f64 {
     }
 }
 
-/// `ln θ_ε(μ)`, finite also where `θ` underflows; rounded up as [`theta`], with the same domain.
+/// `ln θ_ε(μ)`, finite also where `θ` underflows; rounded up as [`theta`], with the same domain. Where the
+/// logarithm is below all floats but `−∞`, the result is the smallest finite float.
 #[must_use]
 pub fn log_theta(epsilon: f64, mu: f64) -> f64 {
     match Case::of(epsilon, mu) {
@@ -49,7 +50,10 @@ pub fn log_theta_down(epsilon: f64, mu: f64) -> f64 {
     match Case::of(epsilon, mu) {
         Case::Vacuous if mu == f64::INFINITY && epsilon >= 0.0 && epsilon.is_finite() => 0.0,
         Case::Vacuous | Case::Private => f64::NEG_INFINITY,
-        _ => down_log(log_theta_nearest(epsilon, mu), PROFILE_ERROR, PROFILE_ERROR).min(0.0),
+        _ => {
+            let log = log_theta_nearest(epsilon, mu);
+            (log - profile_log_error(log)).min(0.0)
+        }
     }
 }
 
@@ -74,17 +78,24 @@ pub const PROFILE_ERROR: f64 = 16.0;
 
 /// The logarithm of a profile, rounded up; finite if the profile is positive.
 fn up_profile_log(log: f64) -> f64 {
-    up_log(log, PROFILE_ERROR, PROFILE_ERROR).max(f64::MIN)
+    if log == f64::NEG_INFINITY { f64::MIN } else { log + profile_log_error(log) }
+}
+
+/// What the logarithm of a profile is moved by: [`PROFILE_ERROR`], and the rounding of the sum.
+fn profile_log_error(log: f64) -> f64 {
+    // The error is multiplied by the epsilon first, since 17 logarithms may overflow.
+    f64::EPSILON * PROFILE_ERROR + (PROFILE_ERROR + 1.0) * (f64::EPSILON * log.abs())
 }
 
 /// `2^600`.
 const SCALE: f64 = f64::from_bits((1023 + 600) << 52);
+/// `2^−900`.
+const TINY: f64 = f64::from_bits((1023 - 900) << 52);
 
 /// Whether `μ` is so small that products with it lose digits to underflow. There
 /// `θ_{ε}(μ) = μ (φ(r) − r Q(r))` with `r = ε/μ`, up to a relative error below `μ + ε`, so `ε` and `μ` can be
 /// scaled.
 fn is_tiny(epsilon: f64, mu: f64) -> bool {
-    const TINY: f64 = f64::from_bits((1023 - 900) << 52);
     0.0 < mu && mu < TINY && (0.0..TINY * SCALE).contains(&epsilon)
 }
 
@@ -145,8 +156,13 @@ impl Argument {
         Self { high, low }
     }
 
-    /// `a²/2` as a sum of a large and a small number.
+    /// `a²/2` for `a ≤` [`MAX_ROOT`], as a sum of a large and a small number.
     fn half_square(self) -> (f64, f64) {
+        if self.high > FAR {
+            // Beyond 1.3e154 the square overflows although half of it need not.
+            let (quarter, rest) = split_square(0.5 * self.high);
+            return ((2.0 * quarter).min(f64::MAX), 2.0 * rest + self.high * self.low);
+        }
         let (square, rest) = split_square(self.high);
         (0.5 * square, 0.5 * rest + self.high * self.low)
     }
@@ -163,12 +179,28 @@ impl Argument {
 
 /// `ln(φ(a) (R(a) − R(a + μ)))` for `a ≥ 0`, from the identity `φ(a) = e^ε φ(a + μ)`.
 fn log_tail_form(a: Argument, mu: f64) -> f64 {
-    if a.high > 1e150 {
+    if a.high > MAX_ROOT {
         return f64::NEG_INFINITY;
     }
     let (large, small) = a.half_square();
-    -large - (small + (LN_SQRT_2PI - libm::log(mills_difference(a.high, mu))))
+    -large - (small + (LN_SQRT_2PI - log_mills_difference(a.high, mu)))
 }
+
+/// `ln(R(a) − R(a + μ))` for finite `a ≥ 0`, also where the difference underflows.
+fn log_mills_difference(a: f64, mu: f64) -> f64 {
+    if a > FAR {
+        // R(x) = 1/x − 1/x³ + …, so the difference is μ/(a (a + μ)) up to a relative error below 3/a².
+        libm::log(mu) - libm::log(a) - libm::log(a + mu)
+    } else {
+        libm::log(mills_difference(a, mu))
+    }
+}
+
+/// From here on the Mills difference is evaluated by logarithms. Below, it is a normal number: `μ` is at
+/// least [`TINY`], and `μ/a²` at least 1e-289.
+const FAR: f64 = 1e9;
+/// The first float above `√(2 f64::MAX)`: above it `a²/2` is larger than all floats.
+const MAX_ROOT: f64 = 1.896_150_381_621_835_4e154;
 
 /// `[erf(b/√2) + erf(−a/√2)]/2 − (e^ε − 1) Q(b)` for `a < 0`, `b = a + μ`: no cancellation at small `μ`.
 fn bulk_form(epsilon: f64, mu: f64, a: Argument) -> f64 {
@@ -197,12 +229,18 @@ fn scaled_tail(a: Argument, b: f64) -> f64 {
 /// starting point for a search, not as a bound.
 #[must_use]
 pub fn log_theta_with_slope(epsilon: f64, mu: f64) -> (f64, f64) {
-    let value = log_theta_nearest(epsilon, mu);
-    let a = Argument::new(epsilon, mu);
-    if a.high >= 0.0 {
-        (value, -mills_ratio(a.high + mu) / mills_difference(a.high, mu))
-    } else {
-        (value, -scaled_tail(a, a.high + mu) / libm::exp(value))
+    match Case::of(epsilon, mu) {
+        // One difference serves both the value and the slope, and none of its digits are lost.
+        Case::Tail(a) if a.high <= FAR && mu >= TINY => {
+            let (difference, (large, small)) = (mills_difference(a.high, mu), a.half_square());
+            let value = -large - (small + (LN_SQRT_2PI - libm::log(difference)));
+            (value, -mills_ratio(a.high + mu) / difference)
+        }
+        Case::Tail(a) => (log_theta_nearest(epsilon, mu), -a.high / mu),
+        _ => {
+            let (value, a) = (log_theta_nearest(epsilon, mu), Argument::new(epsilon, mu));
+            (value, -scaled_tail(a, a.high + mu) / libm::exp(value))
+        }
     }
 }
 
@@ -274,6 +312,43 @@ mod tests {
         assert_eq!(log_theta(1e4, 1e-300), f64::MIN);
         assert_eq!(theta(1e4, 1e-300), f64::from_bits(1));
         assert_relative_eq!(theta(1e4, 1e6), 1.0);
+    }
+
+    /// mpmath at 700 digits, from the series of the two Mills ratios. The difference of the ratios is below
+    /// the smallest float in most rows.
+    #[test]
+    fn logarithms_far_out_are_not_below_the_truth() {
+        for (epsilon, mu, truth) in [
+            (1.0, 1e-15, -4.999_999_999_999_999e29),
+            (3e20, 1e10, -3.125e20),
+            (1e10, 1e-100, -5e219),
+            (1e-150, 1e-250, -5e199),
+            (5.0, 1e-110, -1.249_999_999_999_999_9e221),
+            (1.0, 1e-140, -5e279),
+            (2.0, 1e-150, -2e300),
+            (1.0, 1e-154, -5e307),
+            (1.0, 6e-155, -1.388_888_888_888_889e308),
+        ] {
+            let allowed = 2.2 * PROFILE_ERROR * f64::EPSILON * f64::abs(truth);
+            let (above, below) = (log_theta(epsilon, mu) - truth, truth - log_theta_down(epsilon, mu));
+            assert!((0.0..=allowed).contains(&above), "{epsilon}, {mu}: {above:e}");
+            assert!((0.0..=allowed).contains(&below), "{epsilon}, {mu}: {below:e}");
+            let nearest = log_theta_with_slope(epsilon, mu).0;
+            assert!((nearest - truth).abs() <= allowed, "{epsilon}, {mu}: {nearest:e}");
+            assert!(theta(epsilon, mu) == f64::from_bits(1) && one_minus_theta(epsilon, mu) > 1.0 - 1e-15);
+        }
+        // −5e319 is below all floats but −∞.
+        assert_eq!(log_theta(1e-100, 1e-260), f64::MIN);
+        assert_eq!(log_theta_down(1e-100, 1e-260), f64::NEG_INFINITY);
+    }
+
+    /// Where the logarithm of the Mills difference takes over, nothing jumps.
+    #[test]
+    fn both_forms_of_the_far_tail_agree() {
+        for mu in [1e-200, 1e-9, 1.0, 1e8, 1e12] {
+            let (near, far) = (mills_difference(FAR, mu), log_mills_difference(FAR.next_up(), mu));
+            assert_relative_eq!(libm::log(near), far, max_relative = 1e-14);
+        }
     }
 
     /// The three evaluation forms agree where they meet: a step across each switch changes the value by no

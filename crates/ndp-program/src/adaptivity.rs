@@ -159,8 +159,7 @@ fn own_earlier(
         stop.spend(work([form.len(), OF_COEFFICIENT]))?;
         found.extend(form.into_iter().filter_map(|(primitive, _)| match primitive {
             Primitive::Contribution(k) => {
-                let other = &program.contributions[k];
-                (other.node == contribution.node && other.index < contribution.index).then_some(k)
+                program.contributions[k].is_carried_on_by(contribution).then_some(k)
             }
             Primitive::Noise(_) => None,
         }));
@@ -187,8 +186,7 @@ fn probability(
     let unknown = |primitive: &Primitive| match primitive {
         Primitive::Contribution(k) => {
             let other = &program.contributions[*k];
-            let earlier = other.node == contribution.node && other.index < contribution.index;
-            !seen.members[other.node] && !earlier
+            !seen.members[other.node] && !other.is_carried_on_by(contribution)
         }
         Primitive::Noise(k) => {
             let noise = &program.noises[*k];

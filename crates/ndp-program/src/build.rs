@@ -76,6 +76,13 @@ pub(super) struct Contribution {
     pub(super) moment: usize,
 }
 
+impl Contribution {
+    /// Whether `later` is a later use of the same node, which may depend on all that this one read.
+    pub(super) fn is_carried_on_by(&self, later: &Self) -> bool {
+        self.node == later.node && self.index < later.index
+    }
+}
+
 /// An independent Gaussian noise.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Noise {

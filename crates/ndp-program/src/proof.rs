@@ -16,10 +16,11 @@ use crate::sensitivity::SensitivitySet;
 use crate::witness::{Shared, Sides};
 use crate::{ProgramError, Weight, Witness};
 use costs::Shifts;
-use ndp_account::{Error, Observer};
+use ndp_account::{Assumption, Error, Observer, RestsOn};
 use num_rational::BigRational;
 use num_traits::{ToPrimitive, Zero};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// The version of the format.
@@ -51,6 +52,8 @@ pub struct ProofWriter<'p> {
     largest: BigRational,
     /// The number of pairs whose observer is a single node.
     alone: usize,
+    rests_on: BTreeSet<RestsOn>,
+    assumptions: BTreeSet<Assumption>,
 }
 
 impl<'p> ProofWriter<'p> {
@@ -66,7 +69,8 @@ impl<'p> ProofWriter<'p> {
         if program.contributions.iter().any(|contribution| matches!(contribution.reads, Reads::Hidden(_))) {
             return Err(refused("contributions read hidden values, of which no proof speaks".to_owned()));
         }
-        Ok(Self { program, set, pairs: 0, largest: BigRational::zero(), alone: 0 })
+        let (rests_on, assumptions) = (BTreeSet::new(), BTreeSet::new());
+        Ok(Self { program, set, pairs: 0, largest: BigRational::zero(), alone: 0, rests_on, assumptions })
     }
 
     /// The first lines: the sensitivity set, and the program.
@@ -106,6 +110,8 @@ impl<'p> ProofWriter<'p> {
         if observer.members().len() == 1 && observer.tapped.is_empty() {
             self.alone += sources.len();
         }
+        self.rests_on.extend(account.rests_on(&self.set));
+        self.assumptions.extend(account.assumptions());
         lines
     }
 
@@ -114,7 +120,8 @@ impl<'p> ProofWriter<'p> {
     #[must_use]
     pub fn end(&self) -> String {
         let nodes = self.program.node_count();
-        let every = self.alone == self.pairs && self.pairs == nodes * nodes.saturating_sub(1);
+        let every =
+            self.pairs > 0 && self.alone == self.pairs && self.pairs == nodes * nodes.saturating_sub(1);
         let covers = if every { "every-pair" } else { "these-pairs" };
         json!({"end": "proof", "pairs": self.pairs, "largest": self.largest.to_string(), "covers": covers})
             .to_string()
@@ -124,6 +131,18 @@ impl<'p> ProofWriter<'p> {
     #[must_use]
     pub fn set(&self) -> &SensitivitySet {
         &self.set
+    }
+
+    /// What the proofs so far rest on besides their lines.
+    #[must_use]
+    pub fn rests_on(&self) -> BTreeSet<RestsOn> {
+        RestsOn::together(self.rests_on.iter().cloned())
+    }
+
+    /// What the proofs so far take for granted.
+    #[must_use]
+    pub fn assumptions(&self) -> &BTreeSet<Assumption> {
+        &self.assumptions
     }
 
     /// The number of pairs that have lines so far.
@@ -137,6 +156,8 @@ impl<'p> ProofWriter<'p> {
         self.pairs += other.pairs;
         self.alone += other.alone;
         self.largest = self.largest.clone().max(other.largest.clone());
+        self.rests_on.extend(other.rests_on.iter().cloned());
+        self.assumptions.extend(&other.assumptions);
     }
 
     /// The largest loss so far, rounded up if it is not a float.

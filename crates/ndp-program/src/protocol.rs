@@ -65,7 +65,7 @@ impl Declared {
             on: "the values of the program, whose variances are in units of its square",
         },
         by: By { function: "ndp_program::Program::account", theorem: "Programs" },
-        trusts: None,
+        trusts: [None; 3],
     };
 
     /// What its numbers mean. If data are used only once, all sets are the same.
@@ -211,14 +211,22 @@ impl Account for Accounted<'_> {
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
-        let trusted = self.account.program.trusted();
-        let reads = match self.account.adaptivity {
+        self.account.assumptions()
+    }
+}
+
+impl ProgramAccount {
+    /// What every loss of this account takes for granted.
+    #[must_use]
+    pub fn assumptions(&self) -> Vec<Assumption> {
+        let trusted = self.program.trusted();
+        let reads = match self.adaptivity {
             Dependence::Fixed => trusted.contributes_late.then_some(Assumption::Fixed),
             Dependence::Assumed => Some(Assumption::ReadsSeen),
             Dependence::Checked | Dependence::Revealed => Some(Assumption::ReadsDeclared),
             Dependence::RevealedAndAssumed => Some(Assumption::ReadsDeclaredOrSeen),
         };
-        let outside = self.observer().members().is_empty().then_some(Assumption::NothingPublished);
+        let outside = self.observer.members().is_empty().then_some(Assumption::NothingPublished);
         let sums = trusted.secure_sums.then_some(Assumption::SecureSums);
         let noises = trusted.shared_noises.then_some(Assumption::SharedNoise);
         [reads, sums, noises, outside].into_iter().flatten().collect()

@@ -38,20 +38,26 @@ impl Program {
     /// |c_v - a|² + (σ²/R) Σ_v k_vᵀ V k_v)`.
     ///
     /// # Errors
-    /// [`Error::NotOffered`] for a program without results, and for one that is too large.
+    /// [`Error::NotOffered`] for a program without results, for one that is too large, and where the weights
+    /// of a result do not add up to those of the mean: over an interval that lies anywhere its error has no
+    /// bound.
     pub fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        let (bias, shares) = self.error_parts()?;
+        let Parts { bias, shares, unbalanced } = self.error_parts()?;
+        if unbalanced > BALANCED {
+            return Err(Error::NotOffered(
+                "the weights of a result do not add up to those of the mean: how far it is off depends on where values lie",
+            ));
+        }
         let variance: f64 = shares.iter().sum();
         Ok((bias * self.contributions.len() as f64 / 4.0 + noise.get() * noise.get() * variance).sqrt())
     }
 
     /// The part of every noise in the mean squared error over nodes and runs.
     pub(super) fn noise_shares(&self) -> Result<Vec<f64>, Error> {
-        Ok(self.error_parts()?.1)
+        Ok(self.error_parts()?.shares)
     }
 
-    /// `(1/R) Σ_v |c_v - a|²`, and for every noise `(1/R) Σ_v k_v² V`.
-    fn error_parts(&self) -> Result<(f64, Vec<f64>), Error> {
+    fn error_parts(&self) -> Result<Parts, Error> {
         if self.results.is_empty() {
             return Err(Error::NotOffered("the program does not say what its nodes end with"));
         }
@@ -71,27 +77,27 @@ impl Program {
         let share = 1.0 / contributes.iter().filter(|&&x| x).count().max(1) as f64;
         let distinct: Vec<(usize, f64)> = distinct.into_iter().collect();
         let mean = Mean { terms: &terms, share };
-        let found: Vec<(f64, Vec<(usize, f64)>)> =
-            distinct.par_chunks(LANES).map(|some| self.walked_back(some, &mean)).collect();
+        let found: Vec<Part> = distinct.par_chunks(LANES).map(|some| self.walked_back(some, &mean)).collect();
         let results = self.results.len() as f64;
         let mut shares = vec![0.0; self.noises.len()];
-        let mut bias = 0.0;
-        for (part, squares) in found {
-            bias += part / results;
-            for (k, square) in squares {
+        let (mut bias, mut unbalanced) = (0.0, 0.0_f64);
+        for part in found {
+            bias += part.bias / results;
+            unbalanced = unbalanced.max(part.unbalanced);
+            for (k, square) in part.squares {
                 shares[k] += square * float(&self.noises[k].variance) / results;
             }
         }
-        Ok((bias, shares))
+        Ok(Parts { bias, shares, unbalanced })
     }
 
     /// `Σ |c - a|²` over at most `LANES` values, each counted as often as it is a result, and `Σ k²` for
     /// every noise. Each step back is read once for all of them.
-    fn walked_back(&self, some: &[(usize, f64)], mean: &Mean<'_>) -> (f64, Vec<(usize, f64)>) {
+    fn walked_back(&self, some: &[(usize, f64)], mean: &Mean<'_>) -> Part {
         let last = some.iter().map(|(value, _)| *value).max().unwrap_or(0);
         let mut weights = vec![[0.0; LANES]; last + 1];
         some.iter().enumerate().for_each(|(lane, (value, _))| weights[*value][lane] = 1.0);
-        let mut bias = [0.0; LANES];
+        let (mut bias, mut total) = ([0.0; LANES], [0.0; LANES]);
         let mut missing = [self.contributions.len() as f64; LANES];
         let mut squares: Vec<(usize, f64)> = Vec::new();
         for at in (0..=last).rev() {
@@ -103,6 +109,7 @@ impl Program {
                 Definition::Contribution(_) => {
                     for lane in (0..LANES).filter(|&lane| of[lane] != 0.0) {
                         bias[lane] += (of[lane] - mean.share) * (of[lane] - mean.share);
+                        total[lane] += of[lane];
                         missing[lane] -= 1.0;
                     }
                 }
@@ -119,9 +126,32 @@ impl Program {
         }
         let parts = some.iter().zip(bias.iter().zip(missing));
         let share = mean.share * mean.share;
-        (parts.map(|((_, count), (bias, missing))| count * (bias + missing * share)).sum(), squares)
+        let due = self.contributions.len() as f64 * mean.share;
+        Part {
+            bias: parts.map(|((_, count), (bias, missing))| count * (bias + missing * share)).sum(),
+            unbalanced: total[..some.len()].iter().map(|total: &f64| (total - due).abs()).fold(0.0, f64::max),
+            squares,
+        }
     }
 }
+
+/// `(1/R) Σ_v |c_v - a|²`; for every noise `(1/R) Σ_v k_v² V`; and the largest difference between the sum of
+/// the weights of a result and that of the mean.
+struct Parts {
+    bias: f64,
+    shares: Vec<f64>,
+    unbalanced: f64,
+}
+
+/// The same of some results, not divided by `R`, with the numbers of noises.
+struct Part {
+    bias: f64,
+    squares: Vec<(usize, f64)>,
+    unbalanced: f64,
+}
+
+/// What roundings leave of a difference that is 0.
+const BALANCED: f64 = 1e-9;
 
 /// The mean with which every result is compared.
 struct Mean<'p> {

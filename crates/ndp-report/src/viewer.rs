@@ -72,9 +72,11 @@ pub struct Seen {
     pub name: String,
     /// The nodes that it consists of.
     pub members: Vec<usize>,
-    /// Upper ends of the losses of all nodes at the noise of the viewer; `None` if a node has no loss.
+    /// Upper ends of the losses of all nodes at the noise of the viewer, infinite if nothing bounds them;
+    /// `None` if a node has no loss.
     pub losses: Vec<Option<f64>>,
     /// Upper ends of their unit losses, if every loss follows from one at every noise: `μ = √unit Δ/σ`.
+    /// A loss without a bound has an infinite one.
     pub units: Option<Vec<Option<f64>>>,
 }
 
@@ -113,11 +115,35 @@ struct Who<'a> {
 struct Scaling {
     measure: &'static str,
     order: f64,
-    units: Vec<Vec<Option<f64>>>,
+    units: Vec<Vec<Option<Unit>>>,
     mus: Vec<f64>,
     epsilons: Vec<String>,
     at: Vec<f64>,
     deltas: Option<Vec<Vec<String>>>,
+}
+
+/// A unit loss on the page. JSON has no infinity, and `null` is a unit loss that is not known.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Unit {
+    Finite(f64),
+    Infinite(&'static str),
+}
+
+impl Unit {
+    fn new(unit: f64) -> Self {
+        if unit == f64::INFINITY { Self::Infinite("inf") } else { Self::Finite(seven_up(unit)) }
+    }
+}
+
+/// What the slider of the noise does.
+enum Slider {
+    /// It changes the losses.
+    Scales(Scaling),
+    /// There is none, because every loss is 0 or infinite at every noise.
+    Constant,
+    /// There is none, because some loss does not follow from a unit loss.
+    Unknown,
 }
 
 impl Viewer {
@@ -130,6 +156,8 @@ impl Viewer {
         }
         let kept = (MOST_LOSSES / n.max(1)).clamp(1, self.observers.len());
         let (seen, rest) = self.observers.split_at(kept);
+        let slider = self.slider(seen);
+        let said = self.legend(&slider, rest.len());
         let data = Data {
             names: self.names.iter().map(|name| harmless(name).into_owned()).collect(),
             positions: self.positions.iter().map(|place| place.map(thousandth)).collect(),
@@ -142,19 +170,18 @@ impl Viewer {
             measure: &self.measure,
             sigma: self.sigma,
             sensitivity: self.sensitivity,
-            scaling: self.scaling(seen),
+            scaling: if let Slider::Scales(scaling) = slider { Some(scaling) } else { None },
             left_out: rest.iter().flat_map(|one| one.members.iter().copied()).collect(),
         };
         // The text is inside a script, so no tag in it may end the script.
         let json = serde_json::to_string(&data).ok()?.replace('<', "\\u003c");
         Some(format!(
-            "<section class=\"ndp-viewer\" hidden><script type=\"application/json\">{json}</script>\n{}<svg role=\"img\"></svg></section>\n",
-            self.legend(data.scaling.is_some(), rest.len())
+            "<section class=\"ndp-viewer\" hidden><script type=\"application/json\">{json}</script>\n{said}<svg role=\"img\"></svg></section>\n"
         ))
     }
 
     /// The text of the section before the script adds to it.
-    fn legend(&self, scales: bool, left_out: usize) -> String {
+    fn legend(&self, slider: &Slider, left_out: usize) -> String {
         let mut said = "<p>Click a node to make it the observer: the color of each other node is what is learned about it.".to_owned();
         if left_out > 0 {
             said.push_str(&format!(
@@ -165,39 +192,53 @@ impl Viewer {
             said.push_str(" There are too many edges to draw.");
         }
         said.push_str("</p>\n<p>");
-        said.push_str(if scales {
-            "The slider changes the noise. All noise of this protocol is Gaussian and grows with this one number, and mu is \
-             inversely proportional to it. That is a theorem, so the numbers are guarantees at every noise of the slider. They \
-             are rounded up; an epsilon or a delta is that of the next larger mu in a table with steps of 2 %."
-        } else {
-            "There is no slider for the noise: these losses do not follow from one number at every noise. Ask again with \
-             another noise."
+        said.push_str(match slider {
+            Slider::Scales(_) => {
+                "The slider changes the noise. All noise of this protocol is Gaussian and grows with this one number, and mu is \
+                 inversely proportional to it. That is a theorem, so the numbers are guarantees at every noise of the slider. They \
+                 are rounded up; an epsilon or a delta is that of the next larger mu in a table with steps of 2 %."
+            }
+            Slider::Constant => {
+                "There is no slider for the noise: no loss here changes with it. Each is 0, or nothing here bounds it."
+            }
+            Slider::Unknown => {
+                "There is no slider for the noise: these losses do not follow from one number at every noise. Ask again with \
+                 another noise."
+            }
         });
         said.push_str("</p>\n");
         said
     }
 
-    /// The data that the page needs to compute losses at another noise; `None` if some loss does not follow
-    /// from a unit loss.
-    fn scaling(&self, seen: &[Seen]) -> Option<Scaling> {
-        let scale = self.scale.as_ref()?;
-        let units: Vec<Vec<Option<f64>>> = seen
-            .iter()
-            .map(|one| {
-                let units = one.units.as_ref()?;
-                let known = |(loss, unit): (&Option<f64>, &Option<f64>)| loss.is_none() || unit.is_some();
-                one.losses
-                    .iter()
-                    .zip(units)
-                    .all(known)
-                    .then(|| units.iter().map(|unit| unit.map(seven_up)).collect())
-            })
-            .collect::<Option<_>>()?;
-        let largest = units.iter().flatten().flatten().copied().fold(0.0, f64::max);
+    /// The data that the page needs to compute losses at another noise, if all of them follow from unit
+    /// losses.
+    fn slider(&self, seen: &[Seen]) -> Slider {
+        let complete = |one: &Seen| {
+            let known = |(loss, unit): (&Option<f64>, &Option<f64>)| loss.is_none() || unit.is_some();
+            one.units.as_ref().is_some_and(|units| one.losses.iter().zip(units).all(known))
+        };
+        let (Some(scale), true) = (&self.scale, seen.iter().all(complete)) else { return Slider::Unknown };
+        let units = seen.iter().flat_map(|one| &one.units).flatten().flatten().copied();
+        let largest = units.filter(|unit| unit.is_finite()).fold(0.0, f64::max);
+        if largest == 0.0 {
+            let mut losses = seen.iter().flat_map(|one| &one.losses).flatten();
+            let constant = losses.all(|&loss| loss == 0.0 || loss == f64::INFINITY);
+            return if constant { Slider::Constant } else { Slider::Unknown };
+        }
+        self.scaling(scale, seen, largest).map_or(Slider::Unknown, Slider::Scales)
+    }
+
+    /// The tables of a slider that reaches the `largest` finite unit loss; `None` if their numbers are too
+    /// large or too small.
+    fn scaling(&self, scale: &Scale, seen: &[Seen], largest: f64) -> Option<Scaling> {
+        let units = seen.iter().flat_map(|one| &one.units);
+        let units = units.map(|units| units.iter().map(|unit| unit.map(Unit::new)).collect()).collect();
         // The slider goes from a tenth of the noise to ten times as much.
-        let most = 1.01 * 10.0 * largest.sqrt() * self.sensitivity / self.sigma;
-        let usable = most.is_finite() && most > 0.0;
-        let mus: Vec<f64> = if usable { steps(most) } else { Vec::new() };
+        let most = 1.01 * 10.0 * seven_up(largest).sqrt() * self.sensitivity / self.sigma;
+        if !(most.is_finite() && most > 0.0) {
+            return None;
+        }
+        let mus: Vec<f64> = steps(most);
         let gdps: Vec<Gdp> = mus.iter().map(|&mu| Gdp::new(mu).ok()).collect::<Option<_>>()?;
         let (measure, order, epsilons) = match *scale {
             Scale::Renyi(order) => ("renyi", order, Vec::new()),
@@ -211,7 +252,7 @@ impl Viewer {
         let deltas = at.iter().map(|&epsilon| {
             gdps.iter().map(|gdp| Some(up(*gdp.delta(epsilon).ok()?.value()))).collect::<Option<Vec<_>>>()
         });
-        let deltas = if usable { deltas.collect::<Option<Vec<_>>>() } else { None };
+        let deltas = deltas.collect::<Option<Vec<_>>>();
         Some(Scaling { measure, order, units, mus, epsilons, at, deltas })
     }
 }
@@ -234,6 +275,9 @@ fn seven_up(x: f64) -> f64 {
 fn thousandth(x: f64) -> f64 {
     (1000.0 * x).round() / 1000.0
 }
+
+#[cfg(test)]
+mod opened;
 
 #[cfg(test)]
 mod tests {
@@ -294,6 +338,29 @@ mod tests {
         ] {
             assert!(data(&viewer(scale, units))["scaling"].is_null());
         }
+    }
+
+    /// A loss without a bound stays on the page at every noise; `null` is a loss that is not known. If no
+    /// loss changes with the noise, there is no slider, whose tables would be empty.
+    #[test]
+    fn infinite_units_are_no_unknown_ones() {
+        let with = |units: [f64; 2]| {
+            let mut viewer = viewer(Some(Scale::Mu), Some(vec![None, Some(units[0]), Some(units[1])]));
+            viewer.observers[0].losses = vec![None, Some(units[0].sqrt()), Some(units[1].sqrt())];
+            viewer
+        };
+        let mixed = data(&with([f64::INFINITY, 0.25]));
+        assert_eq!(mixed["scaling"]["units"][0], serde_json::json!([null, "inf", 0.25]));
+        assert!(!mixed["scaling"]["mus"].as_array().unwrap().is_empty());
+        for constant in [[f64::INFINITY, 0.0], [f64::INFINITY; 2], [0.0; 2]] {
+            let viewer = with(constant);
+            assert!(data(&viewer)["scaling"].is_null(), "{constant:?}");
+            let html = viewer.section().unwrap();
+            assert!(html.contains("no loss here changes with it") && !html.contains("do not follow"));
+        }
+        let mut contradictory = with([0.0; 2]);
+        contradictory.observers[0].losses[1] = Some(0.5);
+        assert!(contradictory.section().is_some_and(|html| html.contains("do not follow")));
     }
 
     /// The loss shown at a step is at least the profile's loss at every mu below that step.

@@ -155,6 +155,9 @@ pub(crate) fn shuffle_delta(
 
 /// The Gaussian parameter of a noisy gradient step seen only after further noisy steps.
 ///
+/// It holds where the loss of every user is convex, Lipschitz and smooth, and steps are all of one size, at most 2 over the
+/// smoothness: a step without its noise brings no two models further apart.
+///
 /// Parameters
 /// ----------
 /// lipschitz, sigma : float
@@ -224,7 +227,8 @@ pub(crate) fn gaussian_contraction(epsilon: f64, diameter: f64, sigma: Noise) ->
 ///
 /// Returns
 /// -------
-/// Exact
+/// Guarantee
+///     An `Exact`; an `UpperBound` where the difference of the laws is not known to nine digits.
 ///
 /// Examples
 /// --------
@@ -245,7 +249,8 @@ pub(crate) fn kernel_contraction(rows: Vec<Vec<f64>>, epsilon: f64) -> Result<Nu
 ///
 /// Returns
 /// -------
-/// Exact
+/// Guarantee
+///     An `Exact`; an `UpperBound` where the difference of the laws is not known to nine digits.
 ///
 /// Examples
 /// --------

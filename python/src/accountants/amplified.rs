@@ -130,7 +130,7 @@ mechanism! {
         ///
         /// Returns
         /// -------
-        /// Exact
+        /// UpperBound
         fn all_models_delta(&self, epsilon: f64) -> Result<Number, Fault> {
             Ok(Number::new(self.inner.all_models_delta(epsilon)?, "delta").with("epsilon", epsilon))
         }
@@ -160,6 +160,10 @@ mechanism! {
 mechanism! {
     /// Private descent by a walk on the complete graph: what colluders learn about a user with capped contributions.
     ///
+    /// It holds where the loss of every user is convex, Lipschitz and smooth, steps are all of one size, at most 2 over the
+    /// smoothness, the start does not depend on the data, and visits beyond the cap still add noise. Clipped gradients are in
+    /// general not of this kind.
+    ///
     /// Parameters
     /// ----------
     /// contributions : int
@@ -188,6 +192,9 @@ mechanism! {
 
 mechanism! {
     /// Private descent by a walk of given length on the complete graph, exact in the number of steps: no cap.
+    ///
+    /// It holds where the loss of every user is convex, Lipschitz and smooth, steps are all of one size, at most 2 over the
+    /// smoothness, and the start does not depend on the data. Clipped gradients are in general not of this kind.
     ///
     /// Parameters
     /// ----------

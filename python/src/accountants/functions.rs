@@ -34,7 +34,8 @@ fn word(rule: Rule) -> &'static str {
 /// Returns
 /// -------
 /// Guarantee
-///     An `Exact`; an `UpperBound` where mu is one.
+///     An `Exact`; an `UpperBound` where mu is one, or where epsilon is so close to 0 that nine digits of it
+///     are not known.
 ///
 /// Examples
 /// --------
@@ -78,7 +79,7 @@ pub(crate) fn gaussian_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
 /// Returns
 /// -------
 /// Guarantee
-///     An `Exact`; an `UpperBound` where mu is one.
+///     An `Exact`; an `UpperBound` where mu is one. Below all finite floats it is the smallest one.
 ///
 /// Examples
 /// --------

@@ -114,6 +114,11 @@ impl LossLaw {
         }
         Ok(Self { inner, parts, direction })
     }
+
+    /// What an answer is: that of one direction is not compared with an epsilon of both.
+    fn what(&self, quantity: &str) -> String {
+        self.direction.as_ref().map_or_else(|| quantity.into(), |word| format!("{quantity}, {word} alone"))
+    }
 }
 
 /// A guarantee with its lower end.
@@ -339,8 +344,8 @@ impl LossLaw {
     /// -------
     /// Guarantee
     fn epsilon(&self, py: Python<'_>, delta: f64) -> Result<Number, Fault> {
-        let law = self.inner.clone();
-        run(py, move || Ok(enclosed(law.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta)))
+        let (law, what) = (self.inner.clone(), self.what("epsilon"));
+        run(py, move || Ok(enclosed(law.epsilon(Delta::new(delta)?), &what).with("delta", delta)))
     }
 
     /// The delta at an epsilon; its proven lower end is ``detail["lower"]``.
@@ -353,8 +358,8 @@ impl LossLaw {
     /// -------
     /// Guarantee
     fn delta(&self, py: Python<'_>, epsilon: f64) -> Result<Number, Fault> {
-        let law = self.inner.clone();
-        run(py, move || Ok(enclosed(law.delta(epsilon)?, "delta").with("epsilon", epsilon)))
+        let (law, what) = (self.inner.clone(), self.what("delta"));
+        run(py, move || Ok(enclosed(law.delta(epsilon)?, &what).with("epsilon", epsilon)))
     }
 
     /// The epsilon at delta 0; infinite where a loss is not bounded.
@@ -363,7 +368,7 @@ impl LossLaw {
     /// -------
     /// Guarantee
     fn pure_epsilon(&self) -> Number {
-        enclosed(self.inner.pure_epsilon(), "epsilon")
+        enclosed(self.inner.pure_epsilon(), &self.what("epsilon"))
     }
 
     /// Rényi loss in nats at an order above 1; infinite where some part has no bound.
@@ -376,14 +381,17 @@ impl LossLaw {
     /// -------
     /// UpperBound
     fn rdp(&self, py: Python<'_>, order: f64) -> Result<Number, Fault> {
-        let law = self.inner.clone();
+        let (law, what) = (self.inner.clone(), self.what("Rényi loss"));
         run(py, move || {
             let found = law.rdp(Order::new(order)?).unwrap_or(ndp_dp::UpperBound::new(f64::INFINITY));
-            Ok(Number::new(found, "Rényi loss").with("order", order))
+            Ok(Number::new(found, what).with("order", order))
         })
     }
 
     /// The trade-off curve: the least error of the second kind of any test, by its level.
+    ///
+    /// For a law with both directions the lower end holds for either order of the two data sets, and the
+    /// upper end for one of the two orders. The ends may then differ by more than the computation's width.
     ///
     /// Parameters
     /// ----------
@@ -422,7 +430,8 @@ impl LossLaw {
             .iter()
             .map(|part| format!("{} x {} {:?}", part.count, part.kind, part.numbers))
             .collect();
-        format!("LossLaw({})", parts.join(" + "))
+        let only = self.direction.as_ref().map_or_else(String::new, |way| format!(".only({way:?})"));
+        format!("LossLaw({}){only}", parts.join(" + "))
     }
 }
 

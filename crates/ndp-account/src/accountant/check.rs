@@ -3,7 +3,7 @@
 use super::Account;
 use super::search::smallest_noise;
 use super::target::{Allowed, Check, LeastNoise, Target};
-use super::uses::{mean, of_each, only_pair, representatives, tightest, uses};
+use super::uses::{by_bound, mean, of_each, only_pair, representatives, tightest, tightest_by_loss, uses};
 use crate::Error;
 use crate::error::ensure;
 use ndp_dp::{Measure, NoiseMultiplier, Verdict};
@@ -42,7 +42,8 @@ pub fn check(
 ///
 /// Linear Gaussian protocols have a formula, the largest of `√unit / μ(f(u, v))`. For others, a search finds
 /// the noise of one pair after another, beginning with the pair that uses the largest share of its limit. The
-/// returned noise is checked for all pairs.
+/// returned noise is checked for all pairs. The tightest pair is one whose loss at this noise is the largest
+/// share of its limit, to a relative 1e-9.
 ///
 /// # Errors
 /// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise
@@ -74,8 +75,9 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         (noise, before) = (Some(needed), Some((at, source)));
     }
     loop {
-        let uses = uses(accounts, noise.unwrap_or(first), target, decided)?;
-        let Some(most) = tightest(&uses) else {
+        let answered = by_bound(accounts, 0..accounts.len());
+        let mut uses = uses(accounts, noise.unwrap_or(first), target, decided)?;
+        let Some(mut most) = tightest(&uses) else {
             // At so much noise, `δ` alone may cover what is learned, so that every loss is 0.
             if let Some(noise) = noise {
                 return Ok(LeastNoise { noise, tightest: None });
@@ -88,8 +90,20 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
             continue;
         };
         if let (Some(noise), Verdict::Met, true) = (noise, most.verdict, decided) {
-            let tightest = Some(most.pair(accounts, noise, target.measure)?);
-            return Ok(LeastNoise { noise, tightest });
+            let by_loss = tightest_by_loss(&mut uses, accounts, noise, target.measure, before)?;
+            // If a bound began to answer meanwhile, it answers for all pairs of its account.
+            if by_bound(accounts, 0..accounts.len()) != answered {
+                continue;
+            }
+            let Some(used) = by_loss.filter(|used| used.share != 0.0) else {
+                return Ok(LeastNoise { noise, tightest: None });
+            };
+            if used.verdict == Verdict::Met {
+                let tightest = Some(used.pair(accounts, noise, target.measure)?);
+                return Ok(LeastNoise { noise, tightest });
+            }
+            // A quick bound is below the loss that the account says, which must keep the limit, too.
+            most = used;
         }
         let pair = Some((most.account, most.source));
         if !decided && before == pair {

@@ -285,7 +285,7 @@ pub trait Account: Send + Sync {
     /// What the account assumes about how the protocol is carried out, beyond the protocol's description.
     /// Every number rests on it.
     fn assumptions(&self) -> Vec<Assumption> {
-        self.terms().trusts.into_iter().collect()
+        self.terms().trusts.into_iter().flatten().collect()
     }
 
     /// The unit losses, if all losses follow from them: `μ = √unit / noise`, and the least noise has a

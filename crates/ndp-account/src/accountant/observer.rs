@@ -62,7 +62,7 @@ struct Written {
 
 impl From<Written> for Observer {
     fn from(Written { members, own_noise, senders, tapped }: Written) -> Self {
-        Self { own_noise, senders, tapped, ..Self::coalition(&members) }
+        Self { own_noise, senders, ..Self::coalition(&members) }.tapping(&tapped)
     }
 }
 
@@ -103,10 +103,12 @@ impl Observer {
     }
 
     /// The same observer, which also hears everything sent over these edges, each from its first node to its
-    /// second.
+    /// second; an edge that is named twice counts once.
     #[must_use]
     pub fn tapping(mut self, edges: &[(usize, usize)]) -> Self {
         self.tapped = edges.to_vec();
+        self.tapped.sort_unstable();
+        self.tapped.dedup();
         self
     }
 

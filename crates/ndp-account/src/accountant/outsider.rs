@@ -5,10 +5,11 @@
 //! (data processing).
 
 use super::{Account, Observer, Protocol, Uniform};
-use crate::{Assumption, By, Error, Terms};
+use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Profile, UpperBound};
 use ndp_graph::progress::Stop;
 use ndp_numeric::rounding::any_of;
+use std::collections::BTreeSet;
 
 /// The account of an outsider. Its loss is exactly 0 if nothing is published, which is then
 /// [assumed](Assumption::NothingPublished) of the result as well; otherwise a node's account is an upper
@@ -82,6 +83,19 @@ impl Account for ByNodes<'_> {
 
     fn failure(&self) -> f64 {
         any_of(self.accounts.iter().map(|account| account.failure()))
+    }
+
+    fn rests_on(&self) -> Vec<RestsOn> {
+        RestsOn::together(self.accounts.iter().flat_map(|account| account.rests_on())).into_iter().collect()
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        let all: BTreeSet<_> = self.accounts.iter().flat_map(|account| account.assumptions()).collect();
+        all.into_iter().collect()
+    }
+
+    fn is_by_bound(&self) -> bool {
+        self.accounts.iter().any(|account| account.is_by_bound())
     }
 
     /// If both nodes have accounts of one class, the outsider's bound is the same for every exposed node.

@@ -46,7 +46,8 @@ impl MeanBudget {
     ///
     /// * Algorithm 1, accelerated, on a graph of largest degree `d`: with [`Convergence::Accelerated`] and
     ///   `m = d`, the error is at most `6 σ²/n`. Against a coalition with `d` neighbors outside, the mean
-    ///   over the nodes outside is at most `ε` (Corollary 4 with the variance that its proof needs).
+    ///   over all nodes, members counted as 0, is at most `ε` (Corollary 4 with the variance that its proof
+    ///   needs).
     /// * Algorithm 2, if every node takes part in a step with probability at most `m`: with
     ///   [`Convergence::Randomized`] the mean loss is at most `ε` in expectation over the edges drawn, and
     ///   the error is at most `4 σ²/n`.

@@ -10,6 +10,7 @@
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::{Exact, Sigma, UpperBound};
+use ndp_numeric::rounding::Interval;
 
 /// How fast the error of gossip decreases from round to round.
 ///
@@ -113,17 +114,20 @@ pub fn error_bound(
 ) -> Result<UpperBound<f64>, Error> {
     convergence.rate()?;
     check_setting(nodes, spread)?;
-    let (t, variance) = (rounds as f64, sigma.get() * sigma.get());
+    let of = Interval::new;
+    let (t, one, two) = (Interval::count(rounds as u64), Interval::ONE, of(2.0));
+    let zero = Interval::ZERO;
     let (decay, share) = match convergence {
-        Convergence::Accelerated(gap) => ((-t * gap.sqrt()).exp(), 2.0),
-        Convergence::Plain(gap) => ((1.0 - gap).powf(2.0 * t), 1.0),
-        Convergence::Randomized(second) => ((1.0 - second / 2.0).powf(t), 1.0),
-        Convergence::AcceleratedRandomized(rate) => (2.0 * (-t * rate).exp(), 1.0),
+        Convergence::Accelerated(gap) => ((zero - t * of(gap).sqrt()).exp(), two),
+        Convergence::Plain(gap) => ((two * t * (one - of(gap)).ln()).exp(), one),
+        Convergence::Randomized(second) => ((t * (one - of(second) / two).ln()).exp(), one),
+        Convergence::AcceleratedRandomized(rate) => (two * (zero - t * of(rate)).exp(), one),
     };
     // A decay that underflows is positive, and may matter when it is multiplied by a large spread.
-    let decay = decay.max(f64::MIN_POSITIVE);
-    let bound = share * ((spread + variance) * decay + variance / nodes as f64);
-    Ok(UpperBound::new(bound * (1.0 + 16.0 * f64::EPSILON)))
+    let decay = of(decay.high().max(f64::MIN_POSITIVE));
+    let variance = of(sigma.get()) * of(sigma.get());
+    let bound = share * ((of(spread) + variance) * decay + variance / Interval::count(nodes as u64));
+    Ok(UpperBound::new(bound.high()))
 }
 
 /// The number of rounds after which the error is at most `6σ²/n` (accelerated), `3σ²/n` (plain or randomized)

@@ -5,7 +5,7 @@ use super::{Connections, Entry, Kind, Parameter, ROUNDS, SEED, Setting};
 use crate::gossip::accelerated::{AcceleratedGossip, Momentum};
 use crate::gossip::fresh::flat_variances;
 use crate::gossip::{FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip};
-use ndp_account::Terms;
+use ndp_account::{Assumption, Terms};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Step};
@@ -74,7 +74,8 @@ pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
         let (nodes, seed) = (setting.nodes(), setting.seed()?);
         let time = activations(setting)? as f64;
         // The momentum depends on a spectrum, which takes long on large graphs.
-        later(setting, 1.0, Terms::VALUES.on("every value, once"), move |stop| {
+        let terms = Terms::VALUES.on("every value, once").trusting(Assumption::TheseMeetings);
+        later(setting, 1.0, terms, move |stop| {
             stop.spend(work([nodes, nodes, nodes]))?;
             let rng = &mut ChaCha8Rng::seed_from_u64(seed);
             Ok(Box::new(AcceleratedGossip::drawn(&law, nodes, time, Momentum::of(&law)?, rng)?))

@@ -70,7 +70,7 @@ pub(super) const RING_HISTOGRAM: Entry = Entry {
     name: "ring-histogram",
     connections: Connections::Own,
     kind: Kind::Histogram,
-    about: "a token goes around a ring of all nodes, every node adds its label by randomized response; the total is published, masked",
+    about: "a token goes around a ring of all nodes, every node adds its label by randomized response, the first and the last holder uniform labels as well; the total is published, masked",
     parameters: &[PASSES, LABELS],
     build: |setting| {
         let response = response(setting.count("labels")?)?;

@@ -402,11 +402,11 @@ impl PrivateTraining {
             Training::Gossip { .. } => ("every gradient", "Muffliato"),
             _ => ("every gradient", "Privacy amplification by decentralization"),
         };
-        let trusts = match &self.training {
-            Training::Central(_) | Training::Federated(_) => Some(Assumption::Curator),
-            Training::Local { .. } | Training::Walk { .. } | Training::Gossip { .. } => None,
+        let terms = match &self.training {
+            Training::Central(_) | Training::Federated(_) => Terms::VALUES.trusting(Assumption::Curator),
+            Training::Local { .. } | Training::Walk { .. } | Training::Gossip { .. } => Terms::VALUES,
         };
-        Terms { changes: Changes::EveryGradient, noise: Noise::on_gradients(on), trusts, ..Terms::VALUES }
+        Terms { changes: Changes::EveryGradient, noise: Noise::on_gradients(on), ..terms }
             .by("ndp_algos::sgd::PrivateTraining", section)
     }
 }
@@ -474,7 +474,7 @@ impl Account for OfTraining<'_> {
     }
 
     /// On a graph with many pairs, the law of the cost gives the least noise if no bound is smaller there.
-    /// For a single pair a search finds slightly less noise, with the tables that it makes on its way.
+    /// On the complete graph, where one pair stands for all, there is only the search.
     fn least_noise(
         &self,
         u: usize,

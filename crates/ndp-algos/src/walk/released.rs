@@ -106,6 +106,9 @@ impl ReleasedSum {
         let noise = Noise::of(
             self.noise().law.family(),
             match &self.sum {
+                Sum::Ring(ring) if ring.final_token() == FinalToken::Masked => {
+                    "the token, by every (n-1)-th holder, and on the last token"
+                }
                 Sum::Ring(_) => "the token, by every (n-1)-th holder",
                 Sum::Complete(_) => "every contribution",
             },

@@ -146,7 +146,7 @@ fn every_protocol_says_what_its_numbers_are_about() {
 /// and that nobody reacts to a token.
 #[test]
 fn those_who_are_trusted_are_said() {
-    use Assumption::{ConstantData, Curator, Fixed, SecureSums, SharedNoise};
+    use Assumption::{ConstantData, Curator, Fixed, SecureSums, SharedNoise, TheseMeetings};
     let expected: BTreeMap<&str, &[Assumption]> = [
         ("decor", &[SharedNoise][..]),
         ("gopa", &[SharedNoise]),
@@ -164,7 +164,10 @@ fn those_who_are_trusted_are_said() {
         ("complete-sum", &[Fixed]),
         ("complete-sum-laplace", &[Fixed]),
         ("complete-sum-discrete-laplace", &[Fixed]),
-        ("complete-histogram", &[Fixed]),
+        ("complete-histogram", &[ConstantData]),
+        ("one-peer", &[TheseMeetings]),
+        ("randomized-gossip", &[TheseMeetings]),
+        ("randomized-accelerated", &[TheseMeetings]),
         ("central", &[Curator]),
         ("central-sgd", &[Curator]),
         ("federated-sgd", &[Curator]),

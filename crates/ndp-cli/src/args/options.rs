@@ -1,6 +1,7 @@
 //! Options that several questions share.
 
 use clap::{Args, ValueEnum};
+use ndp_algos::registry;
 use std::path::PathBuf;
 
 /// On graphs of up to this many nodes every node is an observer by default.
@@ -97,7 +98,7 @@ pub(crate) struct Knowledge {
     /// Observers ignore their own noise (weaker than real ones).
     #[arg(long)]
     pub(crate) without_own_noise: bool,
-    /// Seed of everything that is drawn at random.
+    /// Seed of samples, attacks and runs; some protocols have their own.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
 }
@@ -129,7 +130,14 @@ pub(crate) struct ProtocolChoice {
 impl ProtocolChoice {
     /// Which weights gossip uses.
     pub(crate) fn weights_in_words(&self) -> String {
-        if self.program.is_some() { "those of the program".into() } else { self.gossip.weights.to_string() }
+        if self.program.is_some() {
+            return "those of the program".into();
+        }
+        let name = self.protocol.split(':').next().unwrap_or_default();
+        match registry::find(name) {
+            Ok(entry) if !entry.uses_weights() => format!("not used by {name}"),
+            _ => self.gossip.weights.to_string(),
+        }
     }
 }
 

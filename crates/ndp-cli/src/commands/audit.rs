@@ -15,6 +15,19 @@ use ndp_graph::progress::Silent;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+const HEADER: [&str; 10] = [
+    "source",
+    "observer",
+    "grade",
+    "allowed_mu",
+    "allowed_at",
+    "runs",
+    "measured_mu",
+    "error_rate",
+    "false_positives",
+    "true_positives",
+];
+
 /// What is asked: an attack by one observer on one node's value.
 struct Study<'a> {
     asked: &'a Audit,
@@ -50,7 +63,8 @@ impl<'a> Study<'a> {
         let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
         if chosen.observers.len() != 1 {
             return Err(Failure::Usage(
-                "an audit has one observer: --observer LABEL, --coalition A,B or --outsider".into(),
+                "an audit has one observer: --observer LABEL, --coalition A,B, or --outsider where an outsider sees anything"
+                    .into(),
             ));
         }
         let proof = asked.proof.as_deref();
@@ -77,6 +91,7 @@ impl Answer for Audited<'_> {
         let at = found.allowed_at.map_or_else(String::new, |rate| {
             format!(", of tests that take {} of the runs for the other world", number(rate))
         });
+        let wrong = format!(", too much with probability {} at most", asked.error_rate);
         let title =
             format!("An attack on {} runs of {} in each of two worlds", asked.runs, study.protocol.name);
         let mut rows = vec![
@@ -92,7 +107,10 @@ impl Answer for Audited<'_> {
         rows.extend(plain::granted(&found.statement));
         rows.extend([
             ("mu that the account allows", format!("{} [{}]{at}", up(*allowed.value()), allowed.grade())),
-            ("mu that the attack shows", format!("{} [{}]", down(*measured.value()), measured.grade())),
+            (
+                "mu that the attack shows",
+                format!("{} [{}]{wrong}", down(*measured.value()), measured.grade()),
+            ),
             ("taken for the other world", number(found.false_positives)),
             ("recognized", number(found.true_positives)),
         ]);
@@ -102,13 +120,14 @@ impl Answer for Audited<'_> {
     fn sheet(&self) -> Sheet {
         let found = &self.report;
         let (allowed, measured) = (*found.allowed.value(), *found.measured_mu.value());
-        let numbers = [allowed, measured, found.false_positives, found.true_positives];
-        let mut row = vec![self.study.asked.source.clone(), found.allowed.grade().to_string()];
+        let asked = self.study.asked;
+        let numbers = [measured, asked.error_rate, found.false_positives, found.true_positives];
+        let at = found.allowed_at.map_or_else(String::new, |rate| rate.to_string());
+        let (observer, runs) = (self.study.chosen.description.clone(), asked.runs.to_string());
+        let grade = found.allowed.grade().to_string();
+        let mut row = vec![asked.source.clone(), observer, grade, allowed.to_string(), at, runs];
         row.extend(numbers.map(|x| x.to_string()));
-        Sheet {
-            header: vec!["source", "grade", "allowed_mu", "measured_mu", "false_positives", "true_positives"],
-            rows: vec![row],
-        }
+        Sheet { header: HEADER.to_vec(), rows: vec![row] }
     }
 
     fn data(&self) -> Result<serde_json::Value, Failure> {
@@ -117,7 +136,7 @@ impl Answer for Audited<'_> {
         Ok(serde_json::json!({ "protocol": study.protocol.name, "source": study.asked.source,
             "observers": study.chosen.description, "statement": found.statement, "runs": study.asked.runs,
             "error_rate": study.asked.error_rate, "refuted": found.is_refuted(), "allowed_mu": allowed,
-            "allowed_at": found.allowed_at,            "measured_mu": found.measured_mu, "false_positives": found.false_positives,
+            "allowed_at": found.allowed_at, "measured_mu": found.measured_mu, "false_positives": found.false_positives,
             "true_positives": found.true_positives }))
     }
 }
@@ -127,7 +146,7 @@ impl Audited<'_> {
     fn verdict(&self) -> Result<(), Failure> {
         if self.report.is_refuted() {
             return Err(Failure::NotMet(format!(
-                "the attack does better than the account allows; by chance this happens with probability {}",
+                "the attack does better than the account allows; by chance this happens with probability {} at most",
                 self.study.asked.error_rate
             )));
         }

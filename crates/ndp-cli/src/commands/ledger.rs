@@ -115,12 +115,10 @@ fn answer(asked: &Asked, quiet: bool) -> Result<Spent<'_>, Failure> {
     let distances: BTreeMap<Vec<usize>, _> = found.chosen.observers.iter().map(of_observer).collect();
     let progress = Progress::new(pairs.len() as u64, "pairs", quiet);
     let row = |&(u, observer, ledger): &(usize, &Observer, &Ledger)| {
-        let members = observer.members();
-        let names: Vec<String> = members.iter().map(|&v| input::label(&graph, v)).collect();
         let spent = ledger.spent()?.loss(measure)?;
-        let hops = distances.get(members).and_then(|hops| hops.as_ref()?[u]);
+        let hops = distances.get(observer.members()).and_then(|hops| hops.as_ref()?[u]);
         progress.one();
-        Ok(((input::label(&graph, u), names.join("+"), hops, *spent.value()), spent.grade()))
+        Ok(((input::label(&graph, u), plain::name(&graph, observer), hops, *spent.value()), spent.grade()))
     };
     found.rows = pairs.par_iter().map(row).collect::<Result<_, Failure>>()?;
     if mean {
@@ -155,11 +153,15 @@ impl Answer for Spent<'_> {
     }
 
     fn sheet(&self) -> Sheet {
+        let about = self.statement.as_ref();
+        let coverage = about.map(|about| about.coverage.in_short()).unwrap_or_default();
+        let by = about.map(words::by).unwrap_or_default();
         let row = |((u, v, hops, spent), grade): &(Exposed, Grade)| {
             let hops = hops.map_or_else(String::new, |hops| hops.to_string());
-            vec![u.clone(), v.clone(), hops, grade.to_string(), spent.to_string()]
+            let (coverage, by) = (coverage.clone(), by.clone());
+            vec![u.clone(), v.clone(), hops, grade.to_string(), spent.to_string(), coverage, by]
         };
-        let header = vec!["source", "observer", "hops", "grade", "spent"];
+        let header = vec!["source", "observer", "hops", "grade", "spent", "observers", "by"];
         Sheet { header, rows: self.rows.iter().map(row).collect() }
     }
 
@@ -171,7 +173,9 @@ impl Answer for Spent<'_> {
         let pairs: Vec<_> = self.rows.iter().map(pair).collect();
         Ok(json!({ "measure": self.measure.to_string(), "runs": self.asked.runs, "entries": self.runs,
             "limit": self.target.as_ref().map(words::target), "odometer": self.asked.odometer,
-            "statement": self.statement, "observers": self.chosen.description, "pairs": pairs }))
+            "statement": self.statement, "observers": self.chosen.description, "failure": self.failure,
+            "exceeded": self.target.as_ref().map(|_| self.exceeded),
+            "mean_at_most": self.of_mean(true), "left": self.of_mean(false), "pairs": pairs }))
     }
 }
 
@@ -180,6 +184,13 @@ impl<'a> Spent<'a> {
     /// costs is no guarantee. The guarantee is the limit, and it holds only if the runs stay within it.
     fn is_void(&self) -> bool {
         self.asked.adaptive && self.exceeded
+    }
+
+    /// The largest mean if the limit is one on the mean (`mean`), or what the pair with least has left
+    /// otherwise.
+    fn of_mean(&self, mean: bool) -> Option<serde_json::Value> {
+        let target = self.target.as_ref()?;
+        (matches!(target.allowed, Allowed::Mean(_)) == mean).then(|| finite(self.margin))
     }
 
     fn summary(&self) -> Part<'a> {

@@ -250,9 +250,9 @@ impl Found<'_> {
     /// Prints that the target is met, or fails with the reason; does nothing if there is no target.
     fn verdict(&self) -> Result<(), Failure> {
         match &self.judged {
-            Some(Judged { verdict: Verdict::Met, why, .. }) => {
+            Some(Judged { verdict: Verdict::Met, target, .. }) => {
                 let observed = plain::observed_by(&self.statement, &self.study.graph);
-                line(&format!("target: {why}; observed by {observed}"))
+                line(&format!("target: met: {target}; observed by {observed}"))
             }
             Some(judged) => {
                 let exact = self.worst.as_ref().is_some_and(|worst| worst.loss.grade() == Grade::Exact);
@@ -263,8 +263,8 @@ impl Found<'_> {
                 };
                 let next = if all { words::LOOK_AT_ALL } else { "" };
                 Err(Failure::NotMet(format!(
-                    "target: {}: `ndp calibrate` with the same options finds the least noise{next}",
-                    judged.why
+                    "target: {}: {}; `ndp calibrate` finds the least noise, with the same options but --noise{next}",
+                    judged.why, judged.target
                 )))
             }
             None => Ok(()),

@@ -13,7 +13,7 @@ use ndp_dp::Delta;
 use ndp_program::meter::{Feed, Limits, Refusal};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::time::{Duration, Instant};
-use told::Told;
+use told::{Known, Told};
 
 pub(crate) fn run(asked: &Asked) -> Result<(), Failure> {
     let delta = Delta::new(asked.delta)?;
@@ -49,9 +49,10 @@ struct Watch<'a> {
     asked: &'a Asked,
     delta: Delta,
     feed: Feed,
-    /// The losses that were last written as JSON; below, those last shown on the terminal or the page.
-    told: Option<Vec<Option<f64>>>,
-    shown: Option<Vec<Option<f64>>>,
+    /// What was last written as JSON; below, what was last shown on the terminal or the page, after how many
+    /// rounds.
+    told: Option<Known>,
+    shown: Option<(Known, Option<u64>)>,
     json: Vec<u8>,
     live: bool,
     /// When the page was written last.
@@ -115,16 +116,17 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Writes a JSON line if a loss has changed.
+    /// Writes a JSON line if a loss has changed, or what the losses rest on.
     fn write_json(&mut self, number: u64) -> Result<(), Failure> {
         let Some(path) = &self.asked.json else { return Ok(()) };
         let Some((meter, told)) = self.feed.meter().zip(self.told()?) else { return Ok(()) };
-        let now = told.losses();
+        let now = told.known();
         if self.told.as_ref() == Some(&now) {
             return Ok(());
         }
         let text = serde_json::json!({ "version": 1, "line": number, "delta": self.asked.delta,
-            "set": meter.set(), "view": meter.view(), "rests_on": meter.rests_on(), "pairs": told.json() });
+            "set": meter.set(), "view": meter.view(), "rests_on": meter.rests_on(), "failure": told.failure(),
+            "pairs": told.json() });
         let text = format!("{text}\n");
         if path.as_os_str() == "-" {
             let mut out = std::io::stdout().lock();
@@ -137,8 +139,8 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Redraws the table and the page if a loss has changed. While lines still come, the page is written at
-    /// most once per [`BETWEEN`].
+    /// Redraws the table and the page if what they say has changed. While lines still come, the page is
+    /// written at most once per [`BETWEEN`].
     fn show_live(&mut self, caught_up: bool) -> Result<(), Failure> {
         let recent = self.written.is_some_and(|at| at.elapsed() < BETWEEN);
         let page = self.asked.page.as_ref().filter(|_| caught_up || !recent);
@@ -146,7 +148,7 @@ impl<'a> Watch<'a> {
             return Ok(());
         }
         let Some(told) = self.told()? else { return Ok(()) };
-        let now = told.losses();
+        let now = (told.known(), told.rounds());
         if self.shown.as_ref() == Some(&now) && self.written.is_some() == self.asked.page.is_some() {
             return Ok(());
         }

@@ -11,11 +11,13 @@ use crate::show::Part;
 use crate::{input, question};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ndp_account::{Changes, Observer, Protocol as _};
+use ndp_account::{Assumption, Changes, Observer, Protocol as _, RestsOn};
 use ndp_graph::Graph;
 use ndp_program::{Program, ProofWriter, SensitivitySet};
 use ndp_report::files::Output;
+use ndp_report::words;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -24,19 +26,26 @@ pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
     let protocol = question::chosen(&asked.protocol, &matrix, Limit::Never)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let sources = asked.sources.iter().map(|label| input::node(&graph, label));
-    let sources = sources.collect::<Result<Vec<usize>, Failure>>()?;
+    // A node that is named twice has one pair.
+    let sources: Vec<usize> = sources.collect::<Result<BTreeSet<usize>, Failure>>()?.into_iter().collect();
     let proof = Proof::of(&asked.into, &asked.protocol, &protocol, &chosen, &asked.knowledge)?;
     let written = proof.write(&graph, &chosen.observers, &sources, quiet)?;
-    let rows = vec![
-        ("protocol", protocol.name),
+    let mut rows = vec![
+        ("protocol", protocol.name.clone()),
         ("weights", asked.protocol.weights_in_words()),
-        ("what may change", ndp_report::words::changes_in(&proof.set)),
-        ("observed by", chosen.description),
+        ("what may change", words::changes_in(&proof.set)),
+        ("observed by", chosen.description.clone()),
+    ];
+    // The set is what may change.
+    let rests_on = written.rests_on.iter().filter(|what| !matches!(what, RestsOn::Set(_)));
+    rows.extend(rests_on.map(|what| ("rests on", words::rests_on(what))));
+    rows.extend(written.assumptions.iter().map(|&what| ("assumed", words::assumed(what).into())));
+    rows.extend([
         ("pairs that are proved", written.pairs.to_string()),
         ("largest mu^2 at noise 1", up(written.largest)),
         ("size", format!("{} bytes, {} in the file", written.size, written.packed)),
         ("to check it", proof.checkers()),
-    ];
+    ]);
     Part::Summary("A proof of what observers learn".into(), rows).print()
 }
 
@@ -49,6 +58,8 @@ pub(super) struct Proof {
 
 /// What was written.
 struct Written {
+    rests_on: BTreeSet<RestsOn>,
+    assumptions: BTreeSet<Assumption>,
     pairs: usize,
     largest: f64,
     /// Bytes of the lines, and of the file.
@@ -169,7 +180,8 @@ impl Proof {
         drop(progress);
         lines.add(&packing.part(&[proof.end()])?)?;
         let (size, packed) = lines.finish()?;
-        Ok(Written { pairs: proof.pairs(), largest: proof.largest(), size, packed })
+        let (rests_on, assumptions) = (proof.rests_on(), proof.assumptions().clone());
+        Ok(Written { rests_on, assumptions, pairs: proof.pairs(), largest: proof.largest(), size, packed })
     }
 }
 

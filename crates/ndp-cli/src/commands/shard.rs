@@ -89,7 +89,7 @@ fn merge(folder: &Path, into: &Path, pictures: &Pictures) -> Result<(), Failure>
     for index in 0..plan.starts.len() {
         files::read(&plan, folder, index, |line| lines.take(line))?;
     }
-    show(&study, &lines.finish()?, pictures, 0)
+    show(&study, &lines.finish()?, pictures, study.seed)
 }
 
 /// A number of bytes in the unit that reads best.

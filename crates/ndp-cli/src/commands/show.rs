@@ -10,8 +10,9 @@ use saved::{Comparison, Ledger, Losses, MOST_BYTES, Refused, Saved, What, label}
 use std::io::ErrorKind;
 
 /// What a saved file is worth as evidence; printed with everything that is shown of it.
-const RECORD: &str = "a record, as the file says it: nothing was computed anew. Whoever can edit the file can write any number into it. \
-                      In Python, ndp.load(FILE).verify(...) compares it with the answer computed anew";
+const RECORD: &str = "a record, as the file says it: nothing was computed anew. Whoever can edit the file can write any number into it";
+/// What compares a file of losses, or a comparison, with the answer computed anew.
+const VERIFY: &str = ". In Python, ndp.load(FILE).verify(...) compares it with the answer computed anew";
 
 pub(crate) fn run(asked: &Show) -> Result<(), Failure> {
     let path = &asked.file;
@@ -46,7 +47,9 @@ struct Recorded<'a> {
 impl Answer for Recorded<'_> {
     fn text(&self) -> Vec<Part<'_>> {
         let (title, told, rows) = &self.told;
-        let mut said = vec![("is", RECORD.to_owned()), ("written by", format!("ndp {}", self.saved.by))];
+        let verify = if matches!(self.saved.what, What::Ledger(_)) { "" } else { VERIFY };
+        let mut said =
+            vec![("is", format!("{RECORD}{verify}")), ("written by", format!("ndp {}", self.saved.by))];
         said.extend(told.iter().cloned());
         let shown = rows.cells.get(..self.asked.worst).filter(|_| rows.longest_first).unwrap_or(&rows.cells);
         let table = Part::Table(rows.header.to_vec(), shown.to_vec());

@@ -10,6 +10,7 @@ use crate::question::probability;
 use crate::show::{Part, print};
 use crate::sweep::Study;
 use crate::sweep::merge::{Lines, Together, figure};
+use ndp_report::words;
 use rayon::prelude::*;
 
 pub(crate) fn run(asked: &Sweep, quiet: bool) -> Result<(), Failure> {
@@ -41,14 +42,14 @@ pub(super) fn refuse_report(asked: &Pictures) -> Result<(), Failure> {
 
 /// Shows what all observers learn, on the terminal and as a picture.
 pub(super) fn show(study: &Study, together: &[Together], asked: &Pictures, seed: u64) -> Result<(), Failure> {
-    print(&text(study, together)?)?;
+    print(&text(study, together))?;
     if asked.any() {
         pictures(asked, seed, &figure(study, together))?;
     }
     Ok(())
 }
 
-fn text(study: &Study, together: &[Together]) -> Result<Vec<Part<'static>>, Failure> {
+fn text(study: &Study, together: &[Together]) -> Vec<Part<'static>> {
     let row = |found: &Together| {
         vec![
             found.protocol.clone(),
@@ -57,7 +58,7 @@ fn text(study: &Study, together: &[Together]) -> Result<Vec<Part<'static>>, Fail
             found.worst.clone(),
             up(found.mean),
             found.grade.to_string(),
-            probability(found.failure),
+            probability(found.statement.failure),
         ]
     };
     let header = vec!["protocol", "noise", "largest", "towards", "mean", "grade", "fails"];
@@ -70,9 +71,11 @@ fn text(study: &Study, together: &[Together]) -> Result<Vec<Part<'static>>, Fail
         let words = found.confidence()?;
         Some(Part::Line(format!("{}, noise {}: {words}", found.protocol, noise(found.noise))))
     }));
-    let statements = study.statements()?;
-    let said = statements.iter().map(|(name, statement)| (*name, statement));
+    if together.is_empty() {
+        parts.push(Part::Line(words::NOBODY_OUTSIDE.to_owned()));
+    }
+    let said = together.iter().map(|found| (found.protocol.as_str(), &found.statement));
     let lines = [plain::noises_of(said.clone()), plain::granted_by(said)].concat();
     parts.extend(lines.into_iter().map(Part::Line));
-    Ok(parts)
+    parts
 }

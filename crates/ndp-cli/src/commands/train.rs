@@ -152,10 +152,15 @@ impl<'a> Study<'a> {
             }
             (seen, bound) => seen.or(bound),
         };
+        let Some((largest, ..)) = most_of_all else {
+            return Err(Failure::Refused(
+                "all users observe together, so that there is nobody to protect".into(),
+            ));
+        };
         Ok(Accounted {
             noise,
             of_looked_at,
-            largest: most_of_all.map_or(0.0, |(loss, ..)| loss),
+            largest,
             tightest: most.map(|entry| (names[entry.u].clone(), of(entry.observer), entry.loss)),
             odds: most_of_all.and_then(|(_, account, u)| plain::odds(account, u, noise)),
             grades,

@@ -1,16 +1,17 @@
 //! All lines of a sweep in one file, and statistics over all of them.
 
-use super::Study;
+use super::{Granted, Study};
 use crate::errors::Failure;
-use crate::output::{unless_unread, up};
-use ndp_account::{Observer, Protocol};
+use crate::output::{largest_first, unless_unread, up, with_infinite};
+use ndp_account::{Observer, Protocol, Statement};
 use ndp_dp::{Grade, NoiseMultiplier, Profile};
 use ndp_numeric::decimal::{Round, percent};
 use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::files::Output;
+use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,8 @@ pub(crate) struct Lines<'a> {
     pub(crate) unread: bool,
     /// The observers' summaries, by protocol and noise, in the order of the study.
     found: BTreeMap<(usize, usize), Vec<Observed>>,
+    /// What the accounts of each protocol rest on.
+    granted: BTreeMap<usize, BTreeSet<Granted>>,
     lines: usize,
 }
 
@@ -43,6 +46,8 @@ struct Observed {
 /// What all observers of a protocol learn at one noise.
 pub(crate) struct Together {
     pub(crate) protocol: String,
+    /// What these numbers are about.
+    pub(crate) statement: Statement,
     pub(crate) noise: f64,
     /// The largest loss of each observer, in descending order.
     maxima: Vec<f64>,
@@ -50,7 +55,6 @@ pub(crate) struct Together {
     pub(crate) max: f64,
     pub(crate) mean: f64,
     pub(crate) grade: Grade,
-    pub(crate) failure: f64,
     /// For samples, with confidence `1 - MISS`: an upper bound on the share of all observers that learn more
     /// than the worst one seen, and one on the mean over all observers.
     pub(crate) unseen: Option<(f64, Option<f64>)>,
@@ -60,7 +64,8 @@ impl<'a> Lines<'a> {
     pub(crate) fn create(study: &'a Study, path: Option<&Path>) -> Result<Self, Failure> {
         let output =
             path.map(|path| Ok::<_, Failure>((path.to_owned(), Output::create(path)?))).transpose()?;
-        let mut lines = Self { study, output, unread: false, found: BTreeMap::new(), lines: 0 };
+        let mut lines =
+            Self { study, output, unread: false, found: BTreeMap::new(), granted: BTreeMap::new(), lines: 0 };
         lines.write(&study.header()?)?;
         Ok(lines)
     }
@@ -83,8 +88,11 @@ impl<'a> Lines<'a> {
         if at.len() != self.study.noises.len() || value["item"].as_u64() != Some(self.lines as u64) {
             return Err(refused());
         }
+        let granted = Granted::deserialize(&value["granted"]).map_err(|_| refused())?;
+        self.granted.entry(protocol).or_default().insert(granted);
         let loss = |value: &Value| value.as_f64().unwrap_or(f64::INFINITY);
-        for (noise, summary) in at.iter().enumerate() {
+        // A coalition of everybody learns about nobody.
+        for (noise, summary) in at.iter().enumerate().filter(|(_, summary)| !summary["max"].is_null()) {
             self.found.entry((protocol, noise)).or_default().push(Observed {
                 name: value["observer"].as_str().unwrap_or_default().to_owned(),
                 max: loss(&summary["max"]),
@@ -100,11 +108,14 @@ impl<'a> Lines<'a> {
 
     /// Writes the last line and puts the file in its place.
     pub(crate) fn finish(mut self) -> Result<Vec<Together>, Failure> {
-        let together: Vec<Together> = self
-            .found
-            .iter()
-            .map(|(&(protocol, noise), found)| of_all(self.study, protocol, noise, found))
-            .collect();
+        let nothing = BTreeSet::new();
+        let of_all = |(&(protocol, noise), found): (&(usize, usize), &Vec<Observed>)| {
+            let granted = self.granted.get(&protocol).unwrap_or(&nothing);
+            let failure = any_of(found.iter().map(|observed| observed.failure));
+            let statement = Statement { failure, ..self.study.statement(protocol, granted)? };
+            Ok(of_all(self.study, protocol, noise, (found, statement)))
+        };
+        let together = self.found.iter().map(of_all).collect::<Result<Vec<Together>, Failure>>()?;
         let words: Vec<Value> = together.iter().map(Together::record).collect();
         let lines = self.lines;
         self.write(&json!({ "end": lines, "sampled": self.study.sampled, "together": words }).to_string())?;
@@ -119,7 +130,7 @@ impl Together {
     fn record(&self) -> Value {
         let finite = crate::output::finite;
         json!({ "protocol": self.protocol, "noise": self.noise, "max": finite(self.max), "observer": self.worst,
-            "mean": finite(self.mean), "grade": self.grade, "failure": self.failure,
+            "mean": finite(self.mean), "grade": self.grade, "failure": self.statement.failure,
             "confidence": self.unseen.map(|_| 1.0 - MISS), "share_above_max": self.unseen.map(|(share, _)| share),
             "mean_of_all": self.unseen.and_then(|(_, mean)| mean) })
     }
@@ -138,7 +149,12 @@ impl Together {
     }
 }
 
-fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> Together {
+fn of_all(
+    study: &Study,
+    protocol: usize,
+    noise: usize,
+    (found, statement): (&[Observed], Statement),
+) -> Together {
     let worst = found.iter().reduce(|a, b| if b.max > a.max { b } else { a });
     let count = found.len().max(1) as f64;
     let mean = found.iter().map(|observed| observed.mean).sum::<f64>() / count
@@ -168,7 +184,7 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
         max: worst.map_or(0.0, |observed| observed.max),
         mean,
         grade: if exact { Grade::Exact } else { Grade::UpperBound },
-        failure: any_of(found.iter().map(|observed| observed.failure)),
+        statement,
         maxima,
         unseen,
     }
@@ -191,20 +207,22 @@ fn bound_of_all(protocol: &dyn Protocol, first: &Observer, noise: NoiseMultiplie
 /// The largest loss towards every observer, largest first.
 pub(crate) fn figure(study: &Study, together: &[Together]) -> Figure {
     let what = study.measure.to_string();
+    // A sample shows nothing about those that were not drawn, so the picture says who was.
+    let who = match (study.observers.len(), study.graph.node_count()) {
+        (count, n) if study.sampled => format!("{count} of {n} nodes drawn at random"),
+        _ => "observers".to_owned(),
+    };
     let mut panel = Panel::curves(
         "the largest loss towards each observer, largest first",
-        Axis::linear("share of observers"),
+        Axis::linear(format!("share of {who}")),
         Axis::linear(what),
     );
     for found in together {
-        let count = found.maxima.len();
-        let stride = count.div_ceil(400).max(1);
-        let points = found.maxima.iter().enumerate().filter(|(_, max)| max.is_finite());
-        let points = points.step_by(stride).map(|(i, &max)| ((i + 1) as f64 / count as f64, max));
         let name = format!("{}, noise {}", found.protocol, found.noise);
-        panel = panel.with(Series::new(name, found.grade).points(points));
+        let name = with_infinite(&name, found.maxima.iter().copied(), "observers");
+        panel = panel.with(Series::new(name, found.grade).points(largest_first(&found.maxima)));
     }
-    Figure::new("What observers learn").panel(panel)
+    Figure::new(format!("What {who} learn")).panel(panel)
 }
 
 #[cfg(test)]

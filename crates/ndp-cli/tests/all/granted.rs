@@ -55,7 +55,7 @@ fn a_limit_that_nobody_has_is_not_kept() {
     let (code, said, problem) =
         run(&folder, "loss path --noise 1 --protocol local --pairs one --report r.html");
     assert_eq!(code, 0, "{problem}");
-    assert!(said.contains("met for the 1 of 6 pairs that have a limit; observed by"), "{said}");
+    assert!(said.contains(", for the 1 of 6 pairs that have a limit; observed by"), "{said}");
     let page = std::fs::read_to_string(folder.join("r.html")).unwrap();
     assert!(page.contains("for the 1 of 6 pairs that have a limit"));
     let (_, said, _) = run(&folder, "loss path --protocol local --noise 2 --mu 0.4 --mean");

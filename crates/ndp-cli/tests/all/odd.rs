@@ -178,16 +178,20 @@ fn what_is_taken_for_granted_is_said() {
         }
         assert!(said.contains("what may change: ") && said.contains("noise: standard deviation"), "{said}");
     }
-    // The first line of a sweep's file has a statement for each protocol.
+    // The first line of a sweep's file says what the noise is, and each line what its numbers rest on.
     let (code, _, problem) =
         run(&folder, &format!("sweep ring --noise 2 --observer 3 {several} --into lines.jsonl"));
     assert_eq!(code, 0, "{problem}");
     let lines = std::fs::read_to_string(folder.join("lines.jsonl")).unwrap();
     let first: serde_json::Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
-    for (protocol, assumes) in [("walk:steps=20", "fixed"), ("central", "curator")] {
-        let stated = &first["statements"][protocol];
-        assert!(stated["assumes"].as_array().unwrap().contains(&serde_json::json!(assumes)), "{first}");
-        assert!(stated["changes"][0].is_string() && stated["noise"][0]["law"].is_string(), "{first}");
+    for (k, (protocol, assumes)) in
+        [("walk:steps=20", "fixed"), ("central", "curator")].into_iter().enumerate()
+    {
+        assert!(first["statements"][protocol]["noise"][0]["law"].is_string(), "{first}");
+        let line: serde_json::Value = serde_json::from_str(lines.lines().nth(k + 1).unwrap()).unwrap();
+        let granted = &line["granted"];
+        assert!(granted["assumes"].as_array().unwrap().contains(&serde_json::json!(assumes)), "{line}");
+        assert!(granted["changes"][0].is_string() && line["by"][0].is_string(), "{line}");
     }
     let (_, said, problem) = run(&folder, "plan ring --epsilon 1");
     assert!(

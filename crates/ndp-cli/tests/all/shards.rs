@@ -103,6 +103,44 @@ fn any_number_of_shards_gives_the_bytes_of_one_process() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// The picture of a sample says that it is one. It is the same from one process and from many, and both
+/// record the seed. Observers who see data in the clear are in the picture.
+#[test]
+fn pictures_say_who_was_drawn_and_what_has_no_bound() {
+    let folder = folder("pictures");
+    let ring: String = (1..=30).map(|v| format!("{v} {}\n", v % 30 + 1)).collect();
+    std::fs::write(folder.join("ring"), ring).unwrap();
+    let study =
+        "command = \"sweep\"\nfile = \"ring\"\nprotocol = [\"hierarchical:own=0,leaders=1\"]\nnoise = [2]\n";
+    std::fs::write(folder.join("study.toml"), format!("{study}sample = 4\nseed = 7\n")).unwrap();
+    let of = |file: &str| {
+        let svg = std::fs::read_to_string(folder.join(file)).unwrap();
+        let (made, picture) = svg.split_once("</metadata>").unwrap();
+        (made.to_owned(), picture.to_owned())
+    };
+    let sweep = "sweep ring --protocol hierarchical:own=0,leaders=1 --noise 2";
+    done(&folder, &format!("{sweep} --sample 4 --seed 7 --svg whole.svg"));
+    done(&folder, "shard plan study.toml --shards 2 --into parts");
+    (0..2).for_each(|index| drop(done(&folder, &format!("shard run parts --index {index} --quiet"))));
+    done(&folder, "shard merge parts --into merged.jsonl --svg merged.svg");
+    let ((by_one, whole), (by_many, merged)) = (of("whole.svg"), of("merged.svg"));
+    assert_eq!(whole, merged);
+    for made in [by_one, by_many] {
+        assert!(made.contains("&quot;seed&quot;:7"), "{made}");
+    }
+    for text in [">What 4 of 30 nodes drawn at random learn<", ">share of 4 of 30 nodes drawn at random<"] {
+        assert!(whole.contains(text), "{text}");
+    }
+    done(&folder, &format!("{sweep} --all --svg all.svg"));
+    let (_, all) = of("all.svg");
+    for text in [">What observers learn<", ">share of observers<", ">no bound<"] {
+        assert!(all.contains(text), "{text}");
+    }
+    // The nodes 2 to 6 see data of others without any noise.
+    assert!(all.contains("noise 2; 5 of 30 observers: no bound") && !all.contains(">-"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// A killed process loses at most the observers at hand. `NDP_KILLS` sets a larger number of kills.
 #[test]
 #[cfg(target_os = "linux")]

@@ -93,6 +93,44 @@ fn observers_are_clicked_and_the_noise_is_changed() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// Data that are seen in the clear have no bound at any noise: the page keeps them apart from losses that are
+/// not known, and the pictures count them among all pairs.
+#[test]
+fn losses_without_a_bound_are_on_the_page_and_in_the_picture() {
+    let folder = common::folder("no-bound");
+    let ring: String = (1..=30).map(|v| format!("{v} {}\n", v % 30 + 1)).collect();
+    std::fs::write(folder.join("ring"), ring).unwrap();
+    let ask = |observers: &str, output: &str| {
+        let asked =
+            format!("loss ring --protocol hierarchical:own=0,leaders=1 --noise 2 {observers} {output}");
+        let (code, _, said) = common::run(&folder, &asked);
+        assert_eq!(code, 0, "{said}");
+        std::fs::read_to_string(folder.join(output.split(' ').nth(1).unwrap())).unwrap()
+    };
+    let data = |html: &str| -> serde_json::Value {
+        let json = html.split("json\">").nth(1).and_then(|rest| rest.split("</script>").next()).unwrap();
+        serde_json::from_str(json).unwrap()
+    };
+    // 6 sees the data of 11, 16, 21 and 26 without any noise.
+    let together = data(&ask("--coalition 1,6", "--report page.html"));
+    for u in 1..=30 {
+        let (loss, unit) = (&together["losses"][0][u - 1], &together["scaling"]["units"][0][u - 1]);
+        match u {
+            1 | 6 => assert!(loss.is_null() && unit.is_null(), "{u}"),
+            11 | 16 | 21 | 26 => assert!(loss == "inf" && unit == "inf", "{u}"),
+            _ => assert!(loss.is_string() && loss != "inf" && unit.is_number(), "{u}"),
+        }
+    }
+    let alone = ask("--observer 6", "--report page.html");
+    assert!(data(&alone)["scaling"].is_null() && alone.contains("no loss here changes with it"));
+    let curve = ask("--observer 5 --observer 20", "--svg picture.svg");
+    assert!(curve.contains(">largest first; 5 of 58 pairs: no bound<") && !curve.contains(">-"));
+    let network = ask("--observer 5", "--svg picture.svg");
+    assert!(network.contains(">the observer is marked; 5 of 29 nodes: no bound<"));
+    assert!(network.contains(">no bound<") && !network.contains(">-"));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// The losses of a walk are not determined by one number per pair, so the page has no slider.
 #[test]
 fn nothing_is_extrapolated() {

@@ -21,7 +21,7 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, UpperBound, search};
+use crate::{Delta, Error, Guarantee, Mechanism, Order, UpperBound, search};
 use ndp_numeric::gaussian_profile::{log_theta, one_minus_theta, theta};
 use ndp_numeric::rounding::{Interval, down, exp_up, log_down, up, up_log};
 use serde::{Deserialize, Serialize};
@@ -275,17 +275,19 @@ impl FederatedDescent {
         (self.log_share() + Interval::new(largest) + sum.ln()).high().min(0.0)
     }
 
-    /// `θ_ε(r)`, rounded up: the exact `δ` when every intermediate model is released, since each user appears
-    /// once.
+    /// `θ_ε(r)`, rounded up: an upper bound on `δ` when every intermediate model is released, since each user
+    /// takes part in one round at most.
     ///
-    /// An upper bound for every observer of models, participants included, whatever the loss and the
-    /// projection.
+    /// It holds for every observer of models, participants included, whatever the loss and the projection,
+    /// and is attained for a user who is known to take part, in a round that is known. Who knows neither
+    /// learns less: a user takes part with probability `T m/n`, which is below 1 where `m` does not divide
+    /// `n`.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn all_models_delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
+    pub fn all_models_delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
         check_epsilon(epsilon)?;
-        Ok(Exact::new(theta(epsilon, self.step_ratio())))
+        Ok(UpperBound::new(theta(epsilon, self.step_ratio())))
     }
 }
 

@@ -120,7 +120,8 @@ impl LossLaw {
         all.times(1)
     }
 
-    /// One direction alone. Its answers are guarantees for that order of the two data sets only.
+    /// One direction alone. Its answers are guarantees for that order of the two data sets only, and so no
+    /// differential privacy; a profile of it is in both directions again.
     ///
     /// # Errors
     /// [`Error::MixedNeighbors`] if only the other direction is left.
@@ -129,6 +130,11 @@ impl LossLaw {
             Some(other) if other != direction => Err(Error::MixedNeighbors),
             _ => Ok(Self { only: Some(direction), ..self }),
         }
+    }
+
+    /// The law in both directions, whichever [`Self::only`] left.
+    pub(crate) fn in_both_directions(self) -> Self {
+        Self { only: None, ..self }
     }
 
     /// The law with answers whose ends differ by about `width · min(1, ε)` in `ε`, as far as memory and the

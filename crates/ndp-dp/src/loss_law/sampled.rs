@@ -120,6 +120,9 @@ impl<B: Pair> Sampled<B> {
 
     fn add(&self, epsilon: Interval) -> Point {
         let rate = Interval::new(self.rate);
+        if self.rate == 1.0 {
+            return self.base.at(epsilon);
+        }
         let grown = epsilon.expm1();
         let left = rate - self.rest() * grown;
         if left.high() <= 0.0 {

@@ -23,6 +23,10 @@
 //! that the larger value at the two ends of the cell is the bound. For `x < 1` the same holds for `δ'` as a
 //! function of `z`.
 //!
+//! *Both directions.* The lower end is that of the larger one of the two profiles, and holds for either order
+//! of the data sets. It is the convex hull of the curves `T(Q, P)` and `T(P, Q)`, which no test need attain.
+//! The upper end is therefore the smaller one of the upper ends of these two curves.
+//!
 //! # References
 //! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Definition 2.1 (trade-off
 //!   functions), Proposition 2.12 (duality).
@@ -39,8 +43,9 @@ use ndp_numeric::rounding::Interval;
 /// test, by its level. The *lower* end is the guarantee.
 ///
 /// For a law with one [direction](super::Direction) it is `T(Q, P)`, for tests of the second data set against
-/// the first. Otherwise it is the curve that follows from the larger one of the two profiles: convex, its own
-/// inverse, and a lower bound for either order of the two data sets.
+/// the first. Otherwise it is the smaller one of `T(Q, P)` and `T(P, Q)` at each level: the lower end, which
+/// follows from the larger one of the two profiles, holds for either order of the two data sets, and the
+/// upper end for one of the two orders. Where the smaller curve is not convex the ends do not meet.
 ///
 /// # Examples
 /// ```
@@ -58,10 +63,9 @@ use ndp_numeric::rounding::Interval;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Tradeoff {
-    /// `δ` at points `x = e^ε ≥ 1`.
-    forward: Side,
-    /// `δ'` at points `z = 1/x ≥ 1`.
-    backward: Side,
+    curve: Curve,
+    /// For both directions, the curves for either order of the data sets.
+    orders: Option<[Curve; 2]>,
     exact: bool,
 }
 
@@ -84,8 +88,18 @@ pub struct TradeoffPoint {
     /// A lower bound on the probability that a test of this level is wrong under the other hypothesis.
     pub lower: f64,
     /// Some test of this level is wrong with at most this probability, if the pair of the law is attained by
-    /// what is released.
+    /// what is released. For a law with both directions this is a test of one of the two data sets against
+    /// the other; in the other order all tests may be wrong more often.
     pub upper: f64,
+}
+
+/// The profiles of a pair in both directions.
+#[derive(Clone, Debug)]
+struct Curve {
+    /// `δ` at points `x = e^ε ≥ 1`.
+    forward: Side,
+    /// `δ'` at points `z = 1/x ≥ 1`.
+    backward: Side,
 }
 
 /// A profile at points from `x = 1` on, and at one point to the left of 1.
@@ -108,7 +122,7 @@ impl LossLaw {
     /// The trade-off curve: how well any test can tell the two data sets apart.
     ///
     /// For a law with one direction it is `T(Q, P)`, where the law is taken under `P` and `Q` is the null
-    /// hypothesis. For both directions it is a curve that holds for either order of the two data sets.
+    /// hypothesis. For both directions its lower end holds for either order of the two data sets.
     #[must_use]
     pub fn tradeoff(&self) -> Tradeoff {
         let chains = [Direction::Remove, Direction::Add].map(|direction| self.chain(direction));
@@ -120,18 +134,14 @@ impl LossLaw {
             .iter()
             .map(|chain| (answers::profile(chain, &epsilons, self.fineness), answers::infinite(chain).low()))
             .collect();
-        if two && self.only.is_none() {
-            let joined = sides[0].0.iter().zip(&sides[1].0).map(|(a, b)| a.max(*b)).collect();
-            let infinite = sides[0].1.max(sides[1].1);
-            sides = vec![(joined, infinite)];
-        }
         if self.only == Some(Direction::Add) {
             sides.reverse();
         }
         let (forward, backward) = (&sides[0], sides.last().unwrap_or(&sides[0]));
-        // The larger one of two profiles need not be the profile of a pair, so the curve is only a bound.
-        let exact = self.is_exact() && !(two && self.only.is_none());
-        Tradeoff::new(&epsilons, forward, backward, exact)
+        if two && self.only.is_none() {
+            return Tradeoff::in_either_order(&epsilons, forward, backward);
+        }
+        Tradeoff::new(&epsilons, forward, backward, self.is_exact())
     }
 }
 
@@ -143,19 +153,20 @@ impl Tradeoff {
         backward: &(Vec<Ends>, f64),
         exact: bool,
     ) -> Self {
-        let side = |(own, infinite): &(Vec<Ends>, f64), (other, _): &(Vec<Ends>, f64)| {
-            let at = |(&epsilon, &delta): (&f64, &Ends)| Known { x: Interval::new(epsilon).exp(), delta };
-            // δ(x) = 1 − x + x δ'(1/x) at the point next to 1 on its left.
-            let first = epsilons.iter().zip(other).nth(1).map(|(&epsilon, &delta)| {
-                let x = (-Interval::new(epsilon)).exp();
-                let value = |delta: f64| -(-Interval::new(epsilon)).expm1() + x * Interval::new(delta);
-                let (lower, upper) = (value(delta.lower).low().max(0.0), value(delta.upper).high().min(1.0));
-                Known { x, delta: Ends { lower, upper } }
-            });
-            let points = first.into_iter().chain(epsilons.iter().zip(own).map(at)).collect();
-            Side { points, infinite: *infinite }
-        };
-        Self { forward: side(forward, backward), backward: side(backward, forward), exact }
+        Self { curve: Curve::new(epsilons, forward, backward), orders: None, exact }
+    }
+
+    /// The curve for either order of the data sets, from the same profiles. The larger one of two profiles
+    /// need not be the profile of a pair, so it is only a bound.
+    pub(super) fn in_either_order(
+        epsilons: &[f64],
+        forward: &(Vec<Ends>, f64),
+        backward: &(Vec<Ends>, f64),
+    ) -> Self {
+        let joined = forward.0.iter().zip(&backward.0).map(|(a, b)| a.max(*b)).collect();
+        let joined = (joined, forward.1.max(backward.1));
+        let orders = [Curve::new(epsilons, forward, backward), Curve::new(epsilons, backward, forward)];
+        Self { curve: Curve::new(epsilons, &joined, &joined), orders: Some(orders), exact: false }
     }
 
     /// The point of the curve at a level.
@@ -164,16 +175,12 @@ impl Tradeoff {
     /// [`Error::InvalidParameter`] unless `0 ≤ level ≤ 1`.
     pub fn at(&self, level: f64) -> Result<TradeoffPoint, Error> {
         ensure((0.0..=1.0).contains(&level), "the level of a test", "lie in [0, 1]", level)?;
-        let a = Interval::new(level);
-        let lower = f64::max(
-            self.forward
-                .largest(|x, delta| 1.0 - delta - x * level, |x, delta| Interval::ONE - delta - x * a),
-            self.backward
-                .largest(|x, delta| (1.0 - delta - level) / x, |x, delta| (Interval::ONE - delta - a) / x),
-        );
-        let upper = f64::max(self.forward.above(a, Lines::forward), self.backward.above(a, Lines::backward));
-        let most = (Interval::ONE - a).high();
-        let lower = lower.clamp(0.0, 1.0).min(most);
+        let upper = match &self.orders {
+            Some([one, other]) => one.upper(level).min(other.upper(level)),
+            None => self.curve.upper(level),
+        };
+        let most = (Interval::ONE - Interval::new(level)).high();
+        let lower = self.curve.lower(level).clamp(0.0, 1.0).min(most);
         Ok(TradeoffPoint { level, lower, upper: upper.clamp(lower, most) })
     }
 
@@ -196,6 +203,40 @@ impl Tradeoff {
         let allowed = (2..=1_000_000).contains(&count);
         ensure(allowed, "the number of points of a curve", "lie between 2 and 1000000", count as f64)?;
         (0..count).map(|k| self.at(k as f64 / (count - 1) as f64)).collect()
+    }
+}
+
+impl Curve {
+    fn new(epsilons: &[f64], forward: &(Vec<Ends>, f64), backward: &(Vec<Ends>, f64)) -> Self {
+        let side = |(own, infinite): &(Vec<Ends>, f64), (other, _): &(Vec<Ends>, f64)| {
+            let at = |(&epsilon, &delta): (&f64, &Ends)| Known { x: Interval::new(epsilon).exp(), delta };
+            // δ(x) = 1 − x + x δ'(1/x) at the point next to 1 on its left.
+            let first = epsilons.iter().zip(other).nth(1).map(|(&epsilon, &delta)| {
+                let x = (-Interval::new(epsilon)).exp();
+                let value = |delta: f64| -(-Interval::new(epsilon)).expm1() + x * Interval::new(delta);
+                let (lower, upper) = (value(delta.lower).low().max(0.0), value(delta.upper).high().min(1.0));
+                Known { x, delta: Ends { lower, upper } }
+            });
+            let points = first.into_iter().chain(epsilons.iter().zip(own).map(at)).collect();
+            Side { points, infinite: *infinite }
+        };
+        Self { forward: side(forward, backward), backward: side(backward, forward) }
+    }
+
+    /// The largest lower bound of the points, rounded down.
+    fn lower(&self, level: f64) -> f64 {
+        let a = Interval::new(level);
+        f64::max(
+            self.forward
+                .largest(|x, delta| 1.0 - delta - x * level, |x, delta| Interval::ONE - delta - x * a),
+            self.backward
+                .largest(|x, delta| (1.0 - delta - level) / x, |x, delta| (Interval::ONE - delta - a) / x),
+        )
+    }
+
+    fn upper(&self, level: f64) -> f64 {
+        let a = Interval::new(level);
+        f64::max(self.forward.above(a, Lines::forward), self.backward.above(a, Lines::backward))
     }
 }
 
@@ -363,7 +404,7 @@ mod tests {
     fn the_point_left_of_one_comes_from_the_other_profile() {
         let point = |epsilon: f64, lower: f64, upper: f64| {
             let side = (vec![Ends { lower, upper }; 2], 0.0);
-            Tradeoff::new(&[0.0, epsilon], &side, &side, true).forward.points[0]
+            Tradeoff::new(&[0.0, epsilon], &side, &side, true).curve.forward.points[0]
         };
         let half = point(std::f64::consts::LN_2, 0.25, 0.5);
         assert!((half.x.low() - 0.5).abs() < 1e-15 && (half.x.high() - 0.5).abs() < 1e-15);
@@ -383,10 +424,43 @@ mod tests {
         Ok(())
     }
 
+    /// Polygons through the errors of the likelihood ratio tests, by hand, for the first law as the null
+    /// hypothesis and for the second: no test of level 1/4 is wrong with probability 1/4.
+    #[test]
+    fn the_upper_end_is_attained_in_one_of_the_two_orders() -> Result<(), Error> {
+        let law = LossLaw::finite(&[0.625, 0.25, 0.125], &[0.125, 0.625, 0.25], Neighbors::ReplaceOne)?;
+        let (both, remove, add) = (
+            law.tradeoff(),
+            law.clone().only(Direction::Remove)?.tradeoff(),
+            law.only(Direction::Add)?.tradeoff(),
+        );
+        let corners: [&[(f64, f64)]; 2] = [
+            &[(0.0, 1.0), (0.125, 0.375), (0.375, 0.25), (1.0, 0.0)],
+            &[(0.0, 1.0), (0.25, 0.375), (0.375, 0.125), (1.0, 0.0)],
+        ];
+        for level in [0.0, 0.0625, 0.125, 0.1875, 0.25, 0.3125, 0.375, 0.5, 0.75, 1.0] {
+            let least = corners.map(|corners| {
+                let cell =
+                    corners.windows(2).find(|cell| level <= cell[1].0).expect("the level is at most 1");
+                cell[0].1 + (cell[1].1 - cell[0].1) * (level - cell[0].0) / (cell[1].0 - cell[0].0)
+            });
+            let least = least[0].min(least[1]);
+            let found = both.at(level)?;
+            assert!(found.lower <= least && least <= found.upper + 1e-12, "{found:?} {least}");
+            assert!(found.upper <= least + 1e-5, "{found:?} {least}");
+            let one = remove.at(level)?.upper.min(add.at(level)?.upper);
+            assert!((found.upper - one).abs() < 1e-12, "{found:?} {one}");
+        }
+        let quarter = both.at(0.25)?;
+        assert!(quarter.lower <= 0.25 && quarter.upper >= 0.3125, "{quarter:?}");
+        assert!(both.power(0.25)?.lower() <= 0.6875);
+        Ok(())
+    }
+
     /// 0.7 and 0.3 against 0.4 and 0.6, in either order: the larger one of both profiles, both straight
     /// between their kinks, and the supremum over many `x`.
     #[test]
-    fn both_directions_have_one_curve() -> Result<(), Error> {
+    fn both_directions_have_one_lower_end() -> Result<(), Error> {
         let curve = LossLaw::finite(&[0.7, 0.3], &[0.4, 0.6], Neighbors::ReplaceOne)?.tradeoff();
         let delta = |x: f64| f64::max(0.7 - 0.4 * x, 0.6 - 0.3 * x).max(0.0);
         for level in [0.0, 0.1, 0.3, 0.5, 0.75, 1.0] {
@@ -395,7 +469,7 @@ mod tests {
             let truth = values.fold(0.0, f64::max);
             let found = curve.at(level)?;
             assert!(found.lower <= truth + 2e-4 && truth <= found.upper + 1e-12, "{found:?} {truth}");
-            assert!(found.upper - found.lower < 1e-3, "{found:?}");
+            assert!(truth - found.lower < 1e-3, "{found:?}");
         }
         Ok(())
     }

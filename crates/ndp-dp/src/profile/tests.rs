@@ -169,6 +169,9 @@ fn pure_losses_add_up() {
     let added = sampled(0.1, 1.0).only(crate::loss_law::Direction::Add).unwrap().pure_epsilon();
     assert!((added.upper() + 0.9f64.ln()).abs() < 1e-15 && added.lower() > 0.105_36);
     assert_eq!(sampled(0.1, 1.0).pure_epsilon().upper(), f64::INFINITY);
+    // A profile does not say which, so it has both.
+    let profile = sampled(0.1, 1.0).only(crate::loss_law::Direction::Add).unwrap().profile("node 3");
+    assert_eq!(profile.pure_epsilon().unwrap().into_value(), f64::INFINITY);
     let sharp = LossLaw::finite(&[0.01, 0.99], &[0.0, 1.0], Neighbors::ReplaceOne).unwrap();
     assert_eq!(sharp.pure_epsilon().lower(), f64::INFINITY);
 }

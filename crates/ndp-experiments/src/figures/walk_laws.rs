@@ -23,7 +23,7 @@ pub(super) const RENYI: &str = "by Rényi losses, path known";
 pub(super) const LAW: &str = "by the law of the cost, path known";
 
 /// The text that accompanies these curves in every figure.
-pub(super) const READING: &str = "Epsilon: the printed Rényi loss is proportional to its order and is converted at the best one, whatever the theorem's condition on \
+pub(super) const READING: &str = "Epsilon: each point is one observer, the first node at its distance. The printed Rényi loss is proportional to its order and is converted at the best one, whatever the theorem's condition on \
      the order says. The law of the path's cost is drawn with its proven lower end; for an observer who knows the path it is the truth, for one who does not it is \
      an upper bound, and how far below it the truth lies is open.";
 

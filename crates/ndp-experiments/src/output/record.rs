@@ -29,7 +29,8 @@ pub struct Record {
     pub checks: Vec<Check>,
     /// Values of single runs that checks compare.
     pub samples: BTreeMap<String, Sample>,
-    /// Whether the claim holds: `holds`, `does not hold` or `not shown`.
+    /// Whether the claim holds at the places, or in the runs, that the checks compare: `holds`, `does not
+    /// hold` or `not shown`.
     pub verdict: String,
     /// What each check found, as a sentence.
     pub decided_by: Vec<String>,

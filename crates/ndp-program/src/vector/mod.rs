@@ -33,7 +33,7 @@ mod view;
 pub use engine::Engine;
 pub use run::Transcript;
 
-use ndp_account::{OwnNoise, Terms};
+use ndp_account::{Assumption, OwnNoise, Terms};
 use ndp_graph::{GossipMatrix, GossipSequence, Step};
 use serde::{Deserialize, Serialize};
 
@@ -246,11 +246,25 @@ impl<'a> VectorProgram<'a> {
 
     /// What its numbers mean.
     fn said_terms(&self) -> Terms {
-        Terms::VALUES.on(self.on.unwrap_or(match (self.has_noisy_messages(), self.variances().len()) {
-            (true, _) => "every value, and ratio times as much on every message",
-            (false, 0 | 1) => "every value, once",
-            (false, _) => "every value in the first round, and as the schedule says in later ones",
-        }))
+        let on_messages = self.parts.iter().find_map(|part| match part {
+            Part::Rounds { mixing, .. } => Some(mixing.noise?.0),
+            _ => None,
+        });
+        let terms = Terms::VALUES.on(self.on.unwrap_or(match (on_messages, self.variances().len()) {
+            (Some(MessageNoise::Broadcast), _) => {
+                "every value, and ratio times as much on what a node sends in a round, the same to all neighbors"
+            }
+            (Some(MessageNoise::PerLink), _) => {
+                "every value, and ratio times as much on every message, anew for each neighbor"
+            }
+            (Some(MessageNoise::Overheard), _) => {
+                "every value, and ratio times as much on what is overheard of a node in a round, the same on all its edges"
+            }
+            (None, 0 | 1) => "every value, once",
+            (None, _) => "every value in the first round, and as the schedule says in later ones",
+        }));
+        let changing = |part: &Part<'_>| matches!(part, Part::Changing(_) | Part::Rings { .. });
+        if self.parts.iter().any(changing) { terms.trusting(Assumption::TheseMeetings) } else { terms }
     }
 
     /// Everything that happens, in order of time; long if there are many rounds.

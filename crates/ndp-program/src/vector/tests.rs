@@ -3,7 +3,7 @@ use crate::constructors::{fresh_noise, randomized_gossip};
 use crate::{MixingMatrix, Program, Reads, SensitivitySet, Weight};
 use approx::assert_abs_diff_eq;
 use ndarray::{Array2, Axis, array};
-use ndp_account::{Error, LinearProtocol, Observer};
+use ndp_account::{Assumption, Error, LinearProtocol, Observer};
 use ndp_certify::account::{Budget, of_rows};
 use ndp_dp::Sigma;
 use ndp_graph::generators::{complete_graph, grid_2d_graph};
@@ -225,7 +225,10 @@ fn terms_say_where_the_noise_is() -> Result<(), Error> {
     let on = |k: usize| LinearProtocol::terms(&said.all()[k]).noise.on;
     assert_eq!([on(0), on(1), on(2), on(6), on(7)], ["every value, once"; 5]);
     assert!(on(3).contains("in later ones") && on(3) == on(8));
-    assert!(on(4).contains("on every message") && on(4) == on(5));
+    assert!(on(4).contains("to all neighbors") && on(5).contains("anew for each neighbor"));
+    let meetings =
+        |k: usize| LinearProtocol::terms(&said.all()[k]).trusts.contains(&Some(Assumption::TheseMeetings));
+    assert!(meetings(6) && meetings(7) && !meetings(0) && !meetings(4));
     // An accelerated round is not one row for each power.
     assert!(matches!(said.all()[1].exact_rows(&[0], &[0], false), Err(Error::NotOffered(_))));
     Ok(())

@@ -38,8 +38,8 @@ pub struct Axis {
     /// limit. A point beyond the range is drawn as an arrow on the edge, with its number. The CSV is never
     /// clipped.
     pub range: Option<[f64; 2]>,
-    /// For the colours of a panel: values above this one have its colour, and the colour bar says so. The CSV
-    /// is never clipped.
+    /// For the colours of a panel: finite values above this one have its colour, and the colour bar says so.
+    /// The CSV is never clipped.
     pub most: Option<f64>,
     /// For a vertical axis, names to show instead of the numbers 0, 1, 2, …, from the top down; empty on
     /// other axes.
@@ -90,7 +90,7 @@ impl Axis {
         self
     }
 
-    /// The same scale of colours; values above `most` have the colour of `most`.
+    /// The same scale of colours; finite values above `most` have the colour of `most`.
     #[must_use]
     pub fn colored_to(mut self, most: f64) -> Self {
         self.most = Some(most);

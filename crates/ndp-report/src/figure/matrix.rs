@@ -27,7 +27,8 @@ pub struct Matrix {
     pub name: String,
     /// What it may be used for.
     pub kind: Kind,
-    /// Entries, row 0 on top. NaN is an entry that is left out (a diagonal).
+    /// Entries, row 0 on top. NaN is an entry that is left out (a diagonal). An infinite one has a colour of
+    /// its own.
     pub values: Array2<f64>,
     /// Names of the rows, drawn when there are few; indices if absent.
     pub row_names: Option<Vec<String>>,
@@ -87,7 +88,8 @@ pub struct Drawing {
     pub kind: Kind,
     /// Position of every node, in any unit; `y` grows upwards.
     pub positions: Vec<[f64; 2]>,
-    /// Value of every node. NaN is a node without value (the observer), drawn in grey.
+    /// Value of every node. NaN is a node without value (the observer), drawn in grey. An infinite value has
+    /// a colour of its own.
     pub values: Vec<f64>,
     /// The edges that are drawn: all, or a sample of [`MAX_EDGES`].
     pub edges: Vec<(usize, usize)>,

@@ -39,8 +39,9 @@ fn range_of(axis: &Axis, values: impl Iterator<Item = f64>, padding: f64) -> [f6
         [low / room, high * room]
     } else {
         if high - low < 1e-9 * high.abs().max(1e-300) {
-            let room = if high == 0.0 { 1.0 } else { 0.1 * high.abs() };
-            return [low - room, high + room];
+            // Most numbers that are all 0 are losses, which are never below it.
+            let room = 0.1 * high.abs();
+            return if high == 0.0 { [0.0, 1.0] } else { [low - room, high + room] };
         }
         let room = padding * (high - low);
         // A range of positive numbers that nearly reaches zero starts at zero.
@@ -298,6 +299,10 @@ mod tests {
         assert_eq!(data_range(&log.range(0.5, 2.0), values.into_iter(), 0.0), [0.5, 2.0]);
         assert_eq!(data_range(&Axis::linear("l"), [].into_iter(), 0.0), [0.1, 1.0]);
         assert_eq!(data_range(&Axis::linear("l"), [3.0].into_iter(), 0.0), [2.7, 3.3]);
+        // Losses that are all 0, or 0 and infinite, have no place for less than that.
+        for zeros in [[0.0, 0.0], [0.0, f64::INFINITY]] {
+            assert_eq!(data_range(&Axis::linear("l"), zeros.into_iter(), 0.05), [0.0, 1.0]);
+        }
     }
 
     #[test]

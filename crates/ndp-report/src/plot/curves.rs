@@ -1,7 +1,8 @@
 //! A panel of curves, points and histograms.
 
 use super::axes::{self, Mapping, data_range};
-use super::canvas::{Anchor, Canvas, Rgb, WHITE};
+use super::canvas::{Anchor, Canvas, Rgb, Stroke, WHITE};
+use super::colors::endless;
 use super::eyes::for_letters;
 use super::frame::Rect;
 use super::style::{Marker, Style, Styles};
@@ -111,6 +112,16 @@ impl Place {
                 canvas.polyline(&part, style.stroke);
             }
         }
+        // Few infinite values have a triangle each; many are a line along the upper edge.
+        if series.points.len() > FEW {
+            for run in series.points.chunk_by(|p, q| p.y == f64::INFINITY && q.y == f64::INFINITY) {
+                let places = run.iter().filter(|p| p.y == f64::INFINITY);
+                let places = places.filter_map(|p| Some((self.across.place(p.x)?, self.frame.y)));
+                for part in self.frame.clip(&places.collect::<Vec<_>>()) {
+                    canvas.polyline(&part, Stroke { width: 3.0, dashes: &[], ..style.stroke });
+                }
+            }
+        }
     }
 
     /// The ranges of the points: whiskers, or a band when there are many.
@@ -212,7 +223,8 @@ impl Place {
         canvas.hint((px, py), format!("{}, {}: {}", series.name, series.kind.as_str(), number(x)));
     }
 
-    /// The largest number above the frame and the smallest one below it, beside their triangles.
+    /// The largest number above the frame and the smallest one below it, beside their triangles; of infinite
+    /// values the last one, in words.
     fn numbers_beyond(&mut self, canvas: &mut Canvas, series: &Series, style: Style) {
         let places =
             series.points.iter().filter_map(|p| Some((self.across.place(p.x)?, self.up.place(p.y)?, p.y)));
@@ -221,26 +233,35 @@ impl Place {
         let above = places.iter().filter(|p| p.1 < self.frame.y - 0.5).max_by(|p, q| p.2.total_cmp(&q.2));
         let below =
             places.iter().filter(|p| p.1 > self.frame.bottom() + 0.5).min_by(|p, q| p.2.total_cmp(&q.2));
+        let infinite = series.points.iter().rev().filter(|p| p.y == f64::INFINITY);
+        let mut infinite = infinite.filter_map(|p| Some((self.across.place(p.x)?, self.frame.y, p.y)));
+        let run = series.points.windows(2).rev().find(|pair| pair[1].y == f64::INFINITY);
+        let run = run.is_some_and(|pair| pair[0].y == f64::INFINITY);
+        let infinite = infinite.find(|p| (self.frame.x..=self.frame.right()).contains(&p.0));
         // Of many points the one farthest out alone has a triangle.
         if series.points.len() > FEW {
-            for (point, is_above) in [(above, true), (below, false)] {
+            for (point, is_above) in [(infinite.as_ref(), true), (above, true), (below, false)] {
                 if let Some(&(px, ..)) = point {
                     self.beyond(canvas, px, is_above, style.stroke.color);
                 }
             }
         }
-        let ends = [(above, self.frame.y + 16.0), (below, self.frame.bottom() - 9.0)];
+        let top = self.frame.y + 16.0;
+        let ends = [(infinite.as_ref(), top), (above, top), (below, self.frame.bottom() - 9.0)];
         for (px, value, y) in ends.iter().filter_map(|&(point, y)| point.map(|p| (p.0, p.2, y))) {
             if self.numbers.iter().any(|&(x, at)| at == y && (x - px).abs() < ROOM_OF_A_NUMBER) {
                 continue;
             }
             self.numbers.push((px, y));
-            let right = px > self.frame.x + 0.5 * self.frame.width;
+            // Below a run of infinite values there is no curve.
+            let beneath = run && value == f64::INFINITY && px > self.frame.x + ROOM_OF_A_NUMBER;
+            let right = beneath || px > self.frame.x + 0.5 * self.frame.width;
             let (anchor, shift) = if right { (Anchor::End, -6.0) } else { (Anchor::Start, 6.0) };
+            let words = axes::power_of_ten(value);
             canvas.text(
                 px + shift,
                 y,
-                &axes::power_of_ten(value),
+                if value == f64::INFINITY { endless(series.kind) } else { &words },
                 axes::TICK_SIZE,
                 anchor,
                 for_letters(style.stroke.color),

@@ -90,7 +90,7 @@ fn reach(axis: &Axis, values: &[f64]) -> f64 {
         AxisScale::Linear => (most - least) / (high - low),
         AxisScale::Log => (most / least).ln() / (high / low).ln(),
     };
-    // A single value is drawn in the middle, whatever the range.
+    // A single value reaches over nothing, whatever the range.
     if most > least { share.abs() } else { 1.0 }
 }
 

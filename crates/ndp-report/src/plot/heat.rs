@@ -20,7 +20,7 @@ pub(super) fn draw(
     let side = (area.width / columns as f64).min(area.height / rows as f64);
     let area = Rect { width: side * columns as f64, height: side * rows as f64, ..area };
     let beside = Rect { x: area.x, y: area.y, width: area.width + BAR_ROOM, height: area.height };
-    let map = bar(canvas, beside, color, range);
+    let map = bar(canvas, beside, (color, range), (&mut matrix.values.iter().copied(), matrix.kind));
     let paint = |&value: &f64| color_of(&map, value).unwrap_or(PALE);
     let cells: Vec<Vec<Rgb>> =
         matrix.values.rows().into_iter().map(|row| row.iter().map(paint).collect()).collect();

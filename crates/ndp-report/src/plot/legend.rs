@@ -1,6 +1,6 @@
 //! The legend below the panels: every series with its grade.
 
-use super::canvas::{Anchor, BLACK, Canvas, Stroke, text_width};
+use super::canvas::{Anchor, BLACK, Canvas, Stroke, text_width, wrap};
 use super::dots;
 use super::style::{Style, Styles};
 use crate::figure::Mark;
@@ -20,7 +20,12 @@ pub(super) struct Legend {
 
 impl Legend {
     pub(super) fn new(styles: &Styles, named: bool, width: f64) -> Self {
-        let entries: Vec<(String, Vec<Style>)> = styles.legend(named).collect();
+        // A text that is too wide for the picture goes on in the next row, which has no line of its own.
+        let rows = styles.legend(named).flat_map(|(text, looks)| {
+            let lines = wrap(&text, SIZE, width - SAMPLE).into_iter();
+            lines.enumerate().map(move |(k, line)| (line, if k == 0 { looks.clone() } else { Vec::new() }))
+        });
+        let entries: Vec<(String, Vec<Style>)> = rows.collect();
         let widest = entries.iter().map(|(text, _)| text_width(text, SIZE)).fold(0.0, f64::max);
         let fit = (width / (SAMPLE + widest + 18.0)).floor().max(1.0) as usize;
         let columns = fit.min(entries.len()).max(1);

@@ -21,7 +21,7 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
     let sampled = drawing.edges.len() < drawing.edge_count;
     let area = cell.inset(8.0, 4.0, BAR_ROOM, if sampled { 26.0 + LINE } else { 26.0 });
     let beside = Rect { width: area.width + BAR_ROOM, ..area };
-    let map = bar(canvas, beside, color, range);
+    let map = bar(canvas, beside, (color, range), (&mut drawing.values.iter().copied(), drawing.kind));
     let places = places(area, &drawing.positions);
     let n = places.len();
     let (edge, width) = if drawing.edges.len() > 1000 { (PALE_EDGE, 0.5) } else { (EDGE, 0.9) };
@@ -34,7 +34,12 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
     order.sort_by(|&a, &b| drawing.values[a].total_cmp(&drawing.values[b]));
     for v in order {
         let fill = color_of(&map, drawing.values[v]).unwrap_or(GREY);
-        let outline = (radius > 2.5).then_some((WHITE, 0.5));
+        // A dark edge shows an infinite value on a copy in grey, too.
+        let outline = if drawing.values[v] == f64::INFINITY {
+            Some((BLACK, 1.2))
+        } else {
+            (radius > 2.5).then_some((WHITE, 0.5))
+        };
         canvas.circle(places[v], radius, fill, outline);
         if !drawing.values[v].is_nan() {
             let value = number(drawing.values[v]);

@@ -202,3 +202,83 @@ fn marked_nodes_are_larger() {
     let at_mark = circles.iter().filter(|it| (it.0, it.1) == (circles[0].0, circles[0].1));
     assert!(at_mark.skip(1).all(|it| it.2 > 1.2 * plain), "{circles:?}");
 }
+
+/// Many infinite values are a line along the upper edge with what they are in words, few have a triangle
+/// each; finite ones are at their abscissas beside them.
+#[test]
+fn infinite_values_are_along_the_upper_edge() {
+    let curve = |count: u32, infinite: u32, series: Series| {
+        let height = |k: u32| if k < infinite { f64::INFINITY } else { f64::from(count - k) };
+        let points = (0..count).map(|k| (f64::from(k + 1) / f64::from(count), height(k)));
+        composed(Panel::curves("p", Axis::linear("share"), Axis::linear("loss")).with(series.points(points)))
+    };
+    let exact = || Series::new("s", Grade::Exact);
+    let canvas = curve(100, 25, exact());
+    let lines = canvas.lines();
+    let frame = lines.iter().flatten().map(|p| p.1).fold(f64::INFINITY, f64::min);
+    let long = |line: &&Vec<Pair>| line.len() > 20;
+    let [falling, top] = lines.iter().filter(long).collect::<Vec<_>>()[..] else { panic!("{lines:?}") };
+    assert!(top.iter().all(|p| p.1 == frame) && falling.iter().all(|p| p.1 > frame));
+    assert_eq!((top.len(), falling.len()), (25, 75));
+    assert!(top[24].0 < falling[0].0);
+    let words = canvas.said("no bound").area;
+    assert!(words.right() < top[24].0 && words.y > frame, "below the run, where no curve is");
+    let few = curve(8, 3, exact());
+    assert_eq!(few.polygons().into_iter().filter(|it| it.len() == 3).count(), 3);
+    assert_eq!(few.texts().iter().filter(|it| it.text == "no bound").count(), 1);
+    assert!(curve(8, 3, Series::data("s")).texts().iter().any(|it| it.text == "infinite"));
+    assert!(curve(8, 0, exact()).texts().iter().all(|it| it.text != "no bound"));
+}
+
+/// Nodes and cells without a bound have a colour and an entry of their own above the scale, which has a place
+/// for finite losses alone and none below 0.
+#[test]
+fn infinite_values_have_an_entry_above_the_scale() {
+    let graph = path_graph(3).unwrap();
+    let drawn = |values: [f64; 3]| {
+        let places = vec![[0.0, 0.0], [1.0, 0.5], [2.0, 0.0]];
+        let drawing = Drawing::new("loss", Grade::Exact, &graph, places, values.to_vec());
+        Panel::drawing("p", Axis::linear("epsilon"), drawing)
+    };
+    let cells = |values: [f64; 3]| {
+        let values = Array2::from_shape_vec((1, 3), values.to_vec()).unwrap();
+        Panel::heat_map("p", Axis::linear("epsilon"), Matrix::new("loss", Grade::Exact, values))
+    };
+    let inf = f64::INFINITY;
+    let of = |panel: Panel| {
+        let figure = Figure::new("T").panel(panel);
+        assert!(faults(&figure).is_empty(), "{:?}", faults(&figure));
+        let (canvas, svg) = (compose(&figure).unwrap(), draw(&figure).unwrap().svg);
+        let texts: Vec<String> = canvas.texts().iter().map(|it| it.text.clone()).collect();
+        (texts, svg.matches("#d62828").count())
+    };
+    let has = |texts: &[String], text: &str| texts.iter().any(|it| it == text);
+    for panel in [drawn([0.0, inf, f64::NAN]), cells([0.0, inf, f64::NAN])] {
+        let (texts, red) = of(panel);
+        assert!(has(&texts, "no bound") && has(&texts, "0.0") && has(&texts, "epsilon"), "{texts:?}");
+        assert!(texts.iter().all(|text| !text.starts_with('-')), "{texts:?}");
+        assert!(red >= 1);
+    }
+    let (texts, red) = of(drawn([0.0, 0.0, 0.0]));
+    assert!(!has(&texts, "no bound") && red == 0 && texts.iter().all(|text| !text.starts_with('-')));
+    let (texts, red) = of(drawn([inf, inf, f64::NAN]));
+    assert!(has(&texts, "no bound") && !has(&texts, "0.5") && !has(&texts, "epsilon") && red >= 2);
+}
+
+/// Texts of the legend that are wider than the picture go on below.
+#[test]
+fn long_texts_of_the_legend_are_wrapped() {
+    let line = |k: usize| {
+        let name = format!("hierarchical:own=0,leaders={k},groups=12, noise 2; 5 of 30 observers: no bound");
+        Series::new(format!("{name} = {name}"), Grade::Exact)
+            .points([(0.0, k as f64), (1.0, 3.0 + 2.0 * k as f64)])
+    };
+    let panel = Panel::curves("p", Axis::linear("x"), Axis::linear("y")).with_all((0..2).map(line));
+    let figure = Figure::new("T").panel(panel);
+    assert!(faults(&figure).is_empty(), "{:?}", faults(&figure));
+    let canvas = compose(&figure).unwrap();
+    let ends: Vec<_> = canvas.texts().iter().filter(|it| it.text.ends_with("(exact)")).collect();
+    let starts = canvas.texts().iter().filter(|it| it.text.starts_with("hierarchical:own=0,leaders"));
+    assert_eq!(ends.len(), 2);
+    assert!(starts.zip(ends).all(|(start, end)| start.area.bottom() < end.area.bottom()));
+}

@@ -1,6 +1,7 @@
 // Tables can be sorted by a click on a heading, and long ones filtered. Without scripts they are as they are.
 (() => {
-  const number = text => parseFloat(text);
+  // An infinite loss is printed as inf; it is larger than every number.
+  const number = text => (/^inf(\s|$)/.test(text.trim()) ? Infinity : parseFloat(text));
   for (const table of document.querySelectorAll('table:not(.ndp-rows)')) {
     const head = table.tHead, body = table.tBodies[0];
     if (!head || !body || body.rows.length < 3 || !head.textContent.trim()) continue;
@@ -26,9 +27,10 @@
         const key = row => row.cells[column] ? row.cells[column].textContent : '';
         const order = (a, b) => {
           const [x, y] = [number(key(a)), number(key(b))];
-          const [known, also] = [Number.isFinite(x), Number.isFinite(y)];
+          // What is no number is not equal to itself.
+          const [known, also] = [x === x, y === y];
           if (!known || !also) return known === also ? up * key(a).localeCompare(key(b)) : also - known;
-          return up * (x - y);
+          return x === y ? 0 : up * (x - y);
         };
         [...body.rows].sort(order).forEach(row => body.append(row));
         for (const other of head.rows[0].cells) other.removeAttribute('aria-sort');

@@ -8,6 +8,8 @@
     return node;
   };
   const COLORS = [[68, 1, 84], [65, 68, 135], [42, 120, 142], [34, 168, 132], [122, 209, 81], [253, 231, 37]];
+  // The color of a loss without a bound is none of the scale.
+  const ENDLESS = '#d62828';
   const color = share => {
     const at = Math.min(Math.max(share, 0), 1) * (COLORS.length - 1), k = Math.min(Math.floor(at), COLORS.length - 2);
     return `rgb(${COLORS[k].map((low, i) => Math.round(low + (at - k) * (COLORS[k + 1][i] - low)))})`;
@@ -21,6 +23,8 @@
     if (shown < safe) shown = Number(((Math.ceil(safe / step) + 1) * step).toPrecision(5));
     return String(shown);
   };
+  // What a printed number stands for; infinity is printed as inf.
+  const value = printed => (printed === 'inf' ? Infinity : Number(printed));
   for (const box of document.querySelectorAll('.ndp-viewer')) {
     if (box.dataset.ready) continue;
     box.dataset.ready = '1';
@@ -31,21 +35,23 @@
     // The loss of the pair at the noise that is set: its value and how it is shown; null where none is known.
     const mu = u => {
       const unit = scaling.units[observer][u];
-      return unit === null ? null : Math.sqrt(unit) * data.sensitivity / sigma * (1 + 1e-12);
+      return unit === null ? null : Math.sqrt(value(unit)) * data.sensitivity / sigma * (1 + 1e-12);
     };
     const above = m => scaling.mus.findIndex(step => step >= m);
     const loss = u => {
       const printed = data.losses[observer][u];
       if (printed === null) return null;
-      if (!scaling || sigma === data.sigma) return [Number(printed), printed];
+      if (!scaling || sigma === data.sigma) return [value(printed), printed];
       const m = mu(u);
       if (m === null) return null;
       if (m === 0) return [0, '0'];
-      if (scaling.measure === 'renyi') { const value = scaling.order * m * m / 2; return [value, up(value)]; }
+      if (m === Infinity) return [Infinity, 'inf'];
+      if (scaling.measure === 'renyi') { const renyi = scaling.order * m * m / 2; return [renyi, up(renyi)]; }
       if (scaling.measure === 'mu') return [m, up(m)];
       const step = above(m);
-      return step < 0 ? [Infinity, 'more than ' + scaling.epsilons[scaling.epsilons.length - 1]] : [Number(scaling.epsilons[step]), scaling.epsilons[step]];
+      return step < 0 ? [Infinity, 'inf'] : [value(scaling.epsilons[step]), scaling.epsilons[step]];
     };
+    const endless = row => row.loss[0] === Infinity;
 
     const svg = box.querySelector('svg'), bar = make('div', null, { class: 'ndp-bar' });
     svg.before(bar);
@@ -59,7 +65,6 @@
       slider.out = make('output', line);
     }
     const width = 640, height = 460, margin = 14;
-    svg.setAttribute('viewBox', `0 0 ${width} ${height + 34}`);
     const xs = data.positions.map(p => p[0]), ys = data.positions.map(p => p[1]);
     const range = values => [Math.min(...values), Math.max(...values)];
     const [[x0, x1], [y0, y1]] = [range(xs), range(ys)];
@@ -82,9 +87,12 @@
       return circle;
     });
     const legend = make('g', svg, { class: 'ndp-legend' });
-    for (let k = 0; k < 60; k++) make('rect', legend, { x: 60 + 4 * k, y: height + 10, width: 4.5, height: 10, fill: color(k / 59) });
-    make('text', legend, { x: 54, y: height + 19, 'text-anchor': 'end' }).textContent = '0';
-    const most = make('text', legend, { x: 306, y: height + 19 });
+    const scale = make('g', legend), beyond = make('g', legend);
+    const bars = [...Array(60).keys()].map(k => make('rect', scale, { x: 60 + 4 * k, y: height + 10, width: 4.5, height: 10 }));
+    make('text', scale, { x: 54, y: height + 19, 'text-anchor': 'end' }).textContent = '0';
+    const most = make('text', scale, { x: 306, y: height + 19 });
+    make('rect', beyond, { x: 60, y: height + 28, width: 10, height: 10, fill: ENDLESS });
+    make('text', beyond, { x: 76, y: height + 37 }).textContent = 'no bound';
     const said = make('p', box, { class: 'ndp-said', 'aria-live': 'polite' });
     let profile = null;
     if (scaling && scaling.deltas) {
@@ -119,9 +127,16 @@
       const who = data.observers[observer].name;
       const worst = found.reduce((a, b) => (a && a.loss[0] >= b.loss[0] ? a : b), null);
       const row = found.find(row => row.v === chosen) || worst;
+      if (profile) profile.out.textContent = '';
       if (!row) { said.textContent = `No loss towards ${who} is known.`; return; }
-      const most = row === worst ? 'learns most about' : 'learns about';
-      said.textContent = `${who} ${most} ${row.name}: at most ${row.loss[1]} (${data.measure}).`;
+      if (endless(row)) {
+        const others = row.v === chosen ? 0 : found.filter(endless).length - 1;
+        const more = others ? ` and ${others} other node${others > 1 ? 's' : ''}` : '';
+        said.textContent = `Nothing here bounds what ${who} learns about ${row.name}${more} (${data.measure}).`;
+      } else {
+        const most = row === worst ? 'learns most about' : 'learns about';
+        said.textContent = `${who} ${most} ${row.name}: at most ${row.loss[1]} (${data.measure}).`;
+      }
       if (!profile) return;
       const k = Number(profile.value), m = mu(row.v), step = m === null ? -1 : above(m);
       const delta = step < 0 ? 'delta is not known' : `delta at most ${scaling.deltas[k][step]}`;
@@ -134,7 +149,7 @@
         const one = members.has(v) ? null : loss(v);
         if (one) found.push({ v, name, loss: one });
       });
-      const largest = found.filter(row => row.loss[0] < Infinity).reduce((a, b) => (a && a.loss[0] >= b.loss[0] ? a : b), null);
+      const largest = found.filter(row => !endless(row)).reduce((a, b) => (a && a.loss[0] >= b.loss[0] ? a : b), null);
       const top = largest ? largest.loss[0] : 0;
       nodes.forEach((circle, v) => {
         circle.setAttribute('class', members.has(v) ? 'ndp-observer' : '');
@@ -142,9 +157,15 @@
         circle.firstChild.textContent = data.names[v] + (members.has(v) ? ': observes' : ': not known');
       });
       for (const row of found) {
-        nodes[row.v].setAttribute('fill', color(top > 0 ? row.loss[0] / top : 0));
-        nodes[row.v].firstChild.textContent = `${row.name}: at most ${row.loss[1]}`;
+        nodes[row.v].setAttribute('fill', endless(row) ? ENDLESS : color(top > 0 ? row.loss[0] / top : 0));
+        nodes[row.v].firstChild.textContent = `${row.name}: ${endless(row) ? 'no bound' : `at most ${row.loss[1]}`}`;
       }
+      // Only what is painted has an entry.
+      const unbounded = found.some(endless);
+      svg.setAttribute('viewBox', `0 0 ${width} ${height + (unbounded ? 52 : 34)}`);
+      scale.setAttribute('visibility', largest || !unbounded ? 'visible' : 'hidden');
+      beyond.setAttribute('visibility', unbounded ? 'visible' : 'hidden');
+      bars.forEach((bar, k) => bar.setAttribute('fill', color(top > 0 ? k / 59 : 0)));
       most.textContent = `${largest ? largest.loss[1] : 0} ${data.measure}`;
       svg.setAttribute('aria-label', `What ${data.observers[observer].name} learns about each node; the table below has the numbers`);
       if (slider) slider.out.textContent = String(sigma) + (sigma === data.sigma ? ', as asked' : '');

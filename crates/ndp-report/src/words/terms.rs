@@ -113,8 +113,11 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
         Assumption::NothingPublished => {
             "nobody hands out what it holds in the end, neither a result nor a model"
         }
+        Assumption::TheseMeetings => {
+            "who meets whom at what time was drawn or given beforehand, whatever the data, and everybody knows it: other draws have other numbers"
+        }
         Assumption::ChosenBySeen => {
-            "runs are chosen, and ended, by what the same observer has seen of the earlier ones, and by nothing else that depends on the data; a limit is fixed before the first run"
+            "runs are chosen, and ended, by what the same observer has seen of the earlier ones, and by nothing else that depends on the data; the limit, or what an odometer is tuned to, is fixed before the first run"
         }
         Assumption::ConstantData => {
             "each node contributes a value of its own that stays the same, whatever it received (declared, not checked)"

@@ -29,7 +29,15 @@ fn the_worst_pair_decides() -> Result<(), Error> {
         assert_eq!((found.verdict, found.exceeding), (verdict, 2));
         assert_eq!(found.tightest.map(|pair| pair.source), Some(2));
     }
-    let used = |verdict, share| Used { account: 0, source: 0, allowed: 1.0, share, verdict, pairs: 1 };
+    let used = |verdict, share| Used {
+        account: 0,
+        source: 0,
+        allowed: 1.0,
+        share,
+        is_of_loss: true,
+        verdict,
+        pairs: 1,
+    };
     let all = [used(Verdict::Met, 0.9), used(Verdict::NotShown, 0.5), used(Verdict::NotShown, 0.6)];
     assert_eq!(tightest(&all).map(|used| used.share), Some(0.6));
     assert_eq!(tightest(&all[..2]).map(|used| used.share), Some(0.5));

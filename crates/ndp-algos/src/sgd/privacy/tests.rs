@@ -1,5 +1,6 @@
 //! Known noise levels, least noises that are put back into their accounts, and conditions that fail.
 
+mod calibrated;
 mod gossip;
 
 use super::*;

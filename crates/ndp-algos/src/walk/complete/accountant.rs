@@ -41,7 +41,7 @@ const OF_HISTOGRAMS: Terms = Terms {
     ..Terms::VALUES
 }
 .by("ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization")
-.trusting(Assumption::Fixed);
+.trusting(Assumption::ConstantData);
 
 /// What the account of an observer depends on besides the protocol: the size of the coalition and its
 /// knowledge of the senders.

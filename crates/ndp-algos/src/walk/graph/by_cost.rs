@@ -172,7 +172,7 @@ pub(crate) fn least_noise_by_law(
 const NEAR: f64 = 1.0 - 1e-5;
 
 /// The given noise, or a slightly larger one, at which `epsilon` was computed and is at most `limit`. The
-/// noise may come from another computation, which rounds differently.
+/// noise may come from another computation, which rounds differently or uses other tables.
 ///
 /// # Errors
 /// Those of `epsilon`; [`Error::NotAchievable`] if a noise that is a tenth larger is not enough.
@@ -181,9 +181,10 @@ pub(crate) fn seen_to_hold(
     limit: f64,
     epsilon: impl Fn(NoiseMultiplier) -> Result<Guarantee<ApproxDp>, ndp_account::Error>,
 ) -> Result<NoiseMultiplier, ndp_account::Error> {
-    let mut best = f64::NAN;
-    for excess in [0.0, 1e-9, 1e-6, 1e-3, 1e-1] {
-        noise *= 1.0 + excess;
+    let mut best = limit;
+    for least in [0.0, 1e-9, 1e-6, 1e-3, 1e-1] {
+        // As the noise grows, ε mostly falls at least as fast as its reciprocal.
+        noise *= 1.0 + (best / limit - 1.0).clamp(least, 1e-1);
         let at = NoiseMultiplier::new(noise)?;
         best = epsilon(at)?.value().epsilon();
         if best <= limit {

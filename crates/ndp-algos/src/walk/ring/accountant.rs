@@ -82,6 +82,22 @@ impl Protocol for RingHistogram {
 }
 
 impl RingHistogram {
+    /// The terms of reports by randomized response.
+    fn terms(&self) -> Terms {
+        let on = match self.final_token() {
+            FinalToken::Masked => {
+                "every report of a label; the first holder also puts uniform labels in, and the last as many"
+            }
+            _ => "every report of a label; the first holder also puts uniform labels in",
+        };
+        Terms { changes: Changes::EveryLabel, noise: Noise::of(Law::RandomizedResponse, on), ..Terms::VALUES }
+            .by(
+                "ndp_algos::walk::ring::RingHistogram::epsilon_towards",
+                "Privacy amplification by decentralization",
+            )
+            .trusting(Assumption::Fixed)
+    }
+
     /// The same histogram with reports at another noise.
     fn at(&self, noise: NoiseMultiplier) -> Result<Self, Error> {
         let response = response_of(self.response().labels(), noise)?;
@@ -103,18 +119,9 @@ impl RingHistogram {
             };
             Ok(Profile::of_curve(epsilon, against))
         };
-        Alike::new(observer, RingHistogram::node_count(self), TERMS, profile)
+        Alike::new(observer, RingHistogram::node_count(self), self.terms(), profile)
     }
 }
 
 /// A node that is not the first and, on three nodes or more, not the last.
 const IN_THE_MIDDLE: usize = 1;
-
-/// The terms of reports by randomized response.
-const TERMS: Terms = Terms {
-    changes: Changes::EveryLabel,
-    noise: Noise::of(Law::RandomizedResponse, "every report of a label"),
-    ..Terms::VALUES
-}
-.by("ndp_algos::walk::ring::RingHistogram::epsilon_towards", "Privacy amplification by decentralization")
-.trusting(Assumption::Fixed);

@@ -5,9 +5,9 @@ use crate::errors::Failure;
 use crate::output::{count, up};
 use crate::plain;
 use crate::question;
-use crate::show::{Answer, Drawn, Part, Sheet};
+use crate::show::{Answer, Drawn, Part, Sheet, columns};
 use ndp_account::{Coverage, Error, Law, Row, Statement};
-use ndp_dp::Grade;
+use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
@@ -20,7 +20,7 @@ impl Answer for Compared<'_> {
         let target = words::target(&self.study.target);
         let (observers, weights) = (&self.study.chosen.description, self.study.asked.gossip.weights);
         let title = format!("Target: {target}; observed by {observers}; weights {weights}");
-        let table = Part::Table(HEADER.to_vec(), self.cells());
+        let table = Part::Table(columns(&HEADER), self.cells());
         let below = self.remarks().into_iter().chain(self.refusals()).map(Part::Line);
         [Part::Heading(title), Part::empty(), table].into_iter().chain(below).collect()
     }
@@ -51,7 +51,25 @@ impl Answer for Compared<'_> {
     }
 
     fn data(&self) -> Result<serde_json::Value, Failure> {
-        serde_json::to_value(&self.comparison).map_err(|error| Failure::Refused(error.to_string()))
+        let unit = self.unit();
+        let mut rows =
+            serde_json::to_value(&self.comparison).map_err(|error| Failure::Refused(error.to_string()))?;
+        // The rows are in units of the sensitivity; what is written is in the unit of the values, as in the
+        // table.
+        for row in rows.as_array_mut().into_iter().flatten().filter_map(serde_json::Value::as_object_mut) {
+            row.insert("sensitivity".into(), unit.into());
+            row.insert("multiplier".into(), row.get("noise").cloned().unwrap_or_default());
+            for key in ["noise", "noise_of_looked_at"] {
+                let multiplier = row.get(key).and_then(serde_json::Value::as_f64).map(NoiseMultiplier::new);
+                if let Some(multiplier) = multiplier.transpose()? {
+                    row.insert(key.into(), question::in_unit(multiplier, unit).into());
+                }
+            }
+            if let Some(error) = row.get("error").and_then(serde_json::Value::as_f64) {
+                row.insert("error".into(), (error * unit).into());
+            }
+        }
+        Ok(rows)
     }
 }
 
@@ -108,7 +126,7 @@ impl Drawn for Compared<'_> {
         page = page
             .section("What each needs")
             .text(&plain::measure(study.target.measure))
-            .table("The least noise, and what it costs", &HEADER, &self.cells())
+            .table("The least noise, and what it costs", &columns(&HEADER), &self.cells())
             .picture(svg, "The least noise of each protocol; more noise means less use of the result.")
             .list(&self.remarks())
             .section("What may change, and what noise is")

@@ -17,6 +17,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 
 const HOPS: [&str; 4] = ["hops", "pairs", "median", "largest"];
+const HOPS_OF_SOME: [&str; 4] = ["hops from those looked at", "pairs", "median", "largest"];
 
 /// The number of pairs in the table.
 const LISTED: usize = 8;
@@ -35,7 +36,8 @@ impl Answer for Found<'_> {
         }
         let by_distance = self.by_distance();
         if !by_distance.is_empty() {
-            parts.extend([Part::empty(), Part::Table(HOPS.to_vec(), by_distance)]);
+            let header = if self.is_of_some() { HOPS_OF_SOME } else { HOPS };
+            parts.extend([Part::empty(), Part::Table(header.to_vec(), by_distance)]);
         }
         parts
     }
@@ -75,7 +77,8 @@ impl Answer for Found<'_> {
             json!({ "source": self.names[worst.source], "observer": observer, "loss": worst.loss })
         });
         Ok(
-            json!({ "protocol": study.protocol.name, "measure": study.measure.to_string(), "noise": study.noise.get(),
+            json!({ "protocol": study.protocol.name, "measure": study.measure.to_string(), "noise": study.asked.noise,
+            "sensitivity": study.asked.unit.sensitivity, "multiplier": study.noise.get(),
             "statement": self.statement, "observers": plain::observed_by(&self.statement, graph), "largest": largest,
             "other_pairs_at_most": self.bound.map(finite), "target": target, "pairs": pairs }),
         )
@@ -132,9 +135,7 @@ impl Drawn for Found<'_> {
         particular.extend(plain::granted_in_sentences(statement));
         page = plain::assumptions(page, &particular);
         let mut grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
-        let coverage = &statement.coverage;
-        let others_bounded = coverage.is_by_bound() || matches!(coverage, Coverage::Grouped { .. });
-        grades.extend(others_bounded.then_some(Grade::UpperBound));
+        grades.extend(self.is_of_some().then_some(Grade::UpperBound));
         page = plain::sureness(page, &grades, (statement.failure, Some(statement)), &self.notes);
         let value = |value: &str| {
             words::page::without_knowledge(value, subject.own_noise, subject.senders).to_owned()
@@ -190,10 +191,12 @@ impl Found<'_> {
             ("grade", words::grade(self.grade, &statement.coverage)),
             ("computed by", words::by(statement)),
             ("the account fails", question::probability(statement.failure)),
-            ("pairs", self.entries.len().to_string()),
+            (if self.is_of_some() { "pairs looked at" } else { "pairs" }, self.entries.len().to_string()),
         ]);
         if !self.entries.is_empty() {
-            rows.push(("median, 90 %, largest", self.quantiles().map(up).join(", ")));
+            let name =
+                if self.is_of_some() { "their median, 90 %, largest" } else { "median, 90 %, largest" };
+            rows.push((name, self.quantiles().map(up).join(", ")));
         }
         if self.not_known > 0 {
             let bound = self.not_known_at_most;
@@ -206,6 +209,12 @@ impl Found<'_> {
         }
         rows.extend(self.useless().map(|said| ("what this means", said.to_owned())));
         rows
+    }
+
+    /// Whether a bound covers observers who were not looked at, so that the pairs are not all there are.
+    fn is_of_some(&self) -> bool {
+        let coverage = &self.statement.coverage;
+        coverage.is_by_bound() || matches!(coverage, Coverage::Grouped { .. })
     }
 
     /// A sentence that replaces the list of pairs if no observer could be looked at, so that every pair has
@@ -255,8 +264,7 @@ impl Found<'_> {
     fn quantiles(&self) -> [f64; 3] {
         let mut sorted: Vec<f64> = self.entries.iter().map(|entry| entry.loss).collect();
         sorted.sort_by(f64::total_cmp);
-        let last = sorted.len().max(1) - 1;
-        [last / 2, last * 9 / 10, last].map(|at| sorted.get(at).copied().unwrap_or(0.0))
+        [5, 9, 10].map(|tenths| quantile(&sorted, tenths))
     }
 
     fn rows(&self) -> Vec<Exposed> {
@@ -284,9 +292,34 @@ impl Found<'_> {
         }
         let row = |(hops, mut losses): (u32, Vec<f64>)| {
             losses.sort_by(f64::total_cmp);
-            let (middle, largest) = (losses[losses.len() / 2], losses[losses.len() - 1]);
+            let (middle, largest) = (quantile(&losses, 5), quantile(&losses, 10));
             vec![hops.to_string(), losses.len().to_string(), up(middle), up(largest)]
         };
         classes.into_iter().map(row).collect()
+    }
+}
+
+/// What at most the other tenths of the losses exceed, of losses in ascending order; 0 if there are none.
+fn quantile(sorted: &[f64], tenths: usize) -> f64 {
+    let at = (sorted.len() * tenths / 10).min(sorted.len().saturating_sub(1));
+    sorted.get(at).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quantile;
+
+    /// At most a tenth lies above the 0.9 quantile, and at most half above the median.
+    #[test]
+    fn quantiles_are_exceeded_by_what_is_left() {
+        for n in 1..=40usize {
+            let sorted: Vec<f64> = (0..n).map(|k| k as f64).collect();
+            for tenths in 0..=10 {
+                let found = quantile(&sorted, tenths);
+                let above = sorted.iter().filter(|&&loss| loss > found).count();
+                assert!(10 * above <= n * (10 - tenths), "{n} losses, {tenths} tenths");
+            }
+        }
+        assert_eq!(quantile(&[], 9), 0.0);
     }
 }

@@ -27,6 +27,14 @@ pub(super) struct Told {
     recorded: (usize, usize),
 }
 
+/// What is known at some moment.
+#[derive(PartialEq)]
+pub(super) struct Known {
+    losses: Vec<f64>,
+    rests_on: Vec<RestsOn>,
+    failure: f64,
+}
+
 /// A pair and what it has lost.
 struct Row {
     node: String,
@@ -90,11 +98,20 @@ impl Told {
         })
     }
 
-    /// The losses, to see whether one has changed.
-    pub(super) fn losses(&self) -> Vec<Option<f64>> {
+    /// The losses and what they rest on, to see whether anything has changed.
+    pub(super) fn known(&self) -> Known {
         let mut all: Vec<&Row> = self.rows.iter().collect();
         all.sort_by(|a, b| (&a.observer, &a.node).cmp(&(&b.observer, &b.node)));
-        all.iter().map(|row| Some(row.loss)).collect()
+        let losses = all.iter().map(|row| row.loss).collect();
+        Known { losses, rests_on: self.rests_on.clone(), failure: self.failure }
+    }
+
+    pub(super) fn failure(&self) -> f64 {
+        self.failure
+    }
+
+    pub(super) fn rounds(&self) -> Option<u64> {
+        self.rounds
     }
 
     pub(super) fn json(&self) -> Vec<serde_json::Value> {
@@ -108,10 +125,11 @@ impl Told {
 
     /// What the terminal shows at the end.
     pub(super) fn text(&self, left: Option<&str>, worst: usize) -> Vec<Part<'_>> {
-        let title = self.rounds.map_or_else(
-            || "What the logs show together".to_owned(),
-            |rounds| format!("What was shown so far, after {rounds} rounds"),
-        );
+        let title = match self.rounds {
+            None => "What the logs show together".to_owned(),
+            Some(0) => "What was shown so far".to_owned(),
+            Some(rounds) => format!("What was shown so far, after {rounds} rounds"),
+        };
         let mut said: Vec<_> = self.rests_on.iter().map(|what| ("rests on", words::rests_on(what))).collect();
         said.push(("stopping", plain::stopping(self.limited).to_owned()));
         if let (recorded @ 1.., all) = self.recorded {

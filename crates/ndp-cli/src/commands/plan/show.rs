@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::output::{count, up};
 use crate::plain;
 use crate::question;
-use crate::show::{Answer, Drawn, Part, Sheet};
+use crate::show::{Answer, Drawn, Part, Sheet, columns};
 use ndp_algos::registry;
 use ndp_dp::{Grade, Verdict};
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -26,7 +26,7 @@ impl Answer for Plans<'_> {
         let target = words::target(&study.target);
         let title = format!("Plans for the target {target}; observed by {}", study.chosen.description);
         let mut parts =
-            vec![Part::Heading(title), Part::empty(), Part::Table(HEADER.to_vec(), self.listed())];
+            vec![Part::Heading(title), Part::empty(), Part::Table(columns(&HEADER), self.listed())];
         parts.push(Part::empty());
         parts.extend(self.advice().map(Part::Line));
         parts.push(Part::Line(self.searched()));
@@ -121,7 +121,7 @@ impl Drawn for Plans<'_> {
             .text(&plain::measure(study.target.measure))
             .text(&self.advice().collect::<Vec<_>>().join(" "))
             .text(&self.searched())
-            .table("Smallest error first", &HEADER, &self.listed())
+            .table("Smallest error first", &columns(&HEADER), &self.listed())
             .picture(svg, "Error of the mean against messages; every point keeps the target.");
         plain::provenance(page, asked.knowledge.seed)
     }
@@ -165,7 +165,7 @@ impl Plans<'_> {
             if parameters.is_empty() { name.to_owned() } else { format!("{name} with {parameters}") }
         };
         let first = format!(
-            "{} is first because its result is nearest to the mean: the error is {}.",
+            "{} is first because its error, at most {}, is the smallest found.",
             named(best),
             up(error * unit)
         );
@@ -186,11 +186,7 @@ impl Plans<'_> {
             }
             _ => String::new(),
         };
-        Some(format!(
-            "{first} Next is {}: the error is {} ({more}){messages}.",
-            named(next),
-            up(its_error * unit)
-        ))
+        Some(format!("{first} Next is {}, at most {} ({more}){messages}.", named(next), up(its_error * unit)))
     }
 
     /// Says which protocols were not tried because they bring edges of their own, or that the best one does
@@ -210,7 +206,8 @@ impl Plans<'_> {
             return None;
         }
         let on = self.others.iter().find(is_on).map_or_else(String::new, |on| {
-            format!(" The first that runs on the edges given is {}.", on.candidate.name)
+            let name = on.candidate.name;
+            format!(" The first without connections of its own is {name}, which sends along edges or publishes to all.")
         });
         Some(format!("{} brings connections of its own, whatever the edges.{on}", best.candidate.name))
     }

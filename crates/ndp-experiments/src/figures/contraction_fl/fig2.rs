@@ -40,11 +40,11 @@ pub const ENTRY: Entry = Entry {
 fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     let steps: u32 = scale.pick(100, 20);
     let epsilons: Vec<f64> = (0..=steps).map(|k| EPSILON_MAX * f64::from(k) / f64::from(steps)).collect();
-    let mut figure = Figure::new("Releasing only the last model: a bound that combines two arguments is up to ten times below Theorem 2")
+    let mut figure = Figure::new("Releasing only the last model: Theorem 2 is at most 11 % below the bound for all models, and a bound that combines two arguments up to ten times below Theorem 2")
         .by(Grade::Printed, "ndp_printed::contraction::figure_delta", "Federated learning by contraction")
         .by(Grade::UpperBound, "ndp_dp::federated::FederatedDescent", "Federated learning by contraction")
         .by_named("Theorem 2", Grade::UpperBound, "ndp_dp::federated::FederatedDescent::theorem2_delta", "Federated learning by contraction")
-        .by(Grade::Exact, "ndp_dp::federated::FederatedDescent::all_models_delta", "Federated learning by contraction")
+        .by_named(ALL, Grade::UpperBound, "ndp_dp::federated::FederatedDescent::all_models_delta", "Federated learning by contraction")
         .parameter("n", USERS)
         .parameter("m", BATCHES.to_vec())
         .parameter("L", LIPSCHITZ)
@@ -52,7 +52,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("eta", STEP)
         .parameter("sigma", SIGMA)
         .claim("Theorem 2, about the last model alone, is below what releasing every model costs.")
-        .finding("With n/m rounds all models released would lie on the curve of Theorem 2 up to parts in a thousand; the first ratio is of Theorem 2 in whole rounds, for m = 30 below the drawn curve, the second of all models released.")
+        .finding("Both are upper bounds, in this order at every place drawn, which does not decide the claim. That for all models is attained for a user who is known to take part, in a round that is known; who knows neither may learn less.")
+        .finding("With n/m rounds the bound for all models released would lie on the curve of Theorem 2 up to parts in a thousand; the first ratio is of Theorem 2 in whole rounds, for m = 30 below the drawn curve, the second of the bound for all models.")
         .finding("By how much is in the CSV, as is the curve in whole rounds; no check here is about more users gaining more.")
         .finding("No violation of Theorem 2 was found on exact laws in one dimension.")
         .finding("The figure's curve for m = 30 uses the real exponent n/m = 10/3; only 3 whole rounds take place.")
@@ -62,7 +63,11 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
              n = 120, epsilon = 0 it gives 0.0042, 0.0089, 0.021, 0.049 for m = 1, 4, 20, 120.",
         )
         .check(Check::below(WHOLE, ALL))
-        .titled_by([Basis::up_to(10.0, BETTER, WHOLE)]);
+        .titled_by([
+            Basis::Drawn(Check::below(WHOLE, ALL)),
+            Basis::Drawn(Check::agrees(WHOLE, ALL, 0.11)),
+            Basis::up_to(10.0, BETTER, WHOLE),
+        ]);
     let mut of_batches: Vec<(String, Vec<Series>)> = Vec::new();
     for batch in BATCHES {
         let parameters = FederatedParameters {
@@ -91,7 +96,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .with(curve(PRINTED, Grade::Printed, &|e| Ok(contraction::figure_delta(&run, e)?.into_value()))?)
         .with(curve(WHOLE, Grade::UpperBound, &|e| Ok(run.theorem2_delta(e)?.into_value()))?)
         .with(curve(BETTER, Grade::UpperBound, &|e| Ok(run.delta(e)?.into_value()))?)
-        .with(curve(ALL, Grade::Exact, &|e| Ok(run.all_models_delta(e)?.into_value()))?);
+        .with(curve(ALL, Grade::UpperBound, &|e| Ok(run.all_models_delta(e)?.into_value()))?);
         of_batches.push((format!("m = {batch}"), panel.series().to_vec()));
         figure = figure.panel(panel);
     }
@@ -100,7 +105,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
 }
 
 /// Two curves for each number of users per round; and below them, as ratios, how far Theorem 2, in whole
-/// rounds, and the release of all models are above the better bound.
+/// rounds, and that for the release of all models are above the better bound.
 fn views(panels: &[Panel], of_batches: &[(String, Vec<Series>)]) -> Vec<Panel> {
     let mut views = Vec::new();
     for (panel, (_, series)) in panels.iter().zip(of_batches) {

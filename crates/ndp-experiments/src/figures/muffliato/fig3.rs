@@ -34,7 +34,7 @@ pub const ENTRY: Entry = Entry {
 
 fn figure(scale: Scale, _seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
     let mut figure = Figure::new(
-        "Muffliato, figure 3: on hypercubes the farthest node learns as much as a neighbor, whatever is printed",
+        "Muffliato, figure 3: on these hypercubes the farthest node learns as much as a neighbor, whatever is printed",
     )
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
         .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
@@ -49,8 +49,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
     .parameter("own noise", "known")
     .claim("The more nodes a hypercube has, the faster the privacy loss, as Theorem 1 bounds it, fades with the distance.")
     .finding(
-        "Exact losses are U-shaped, min(1, m / C(m, k)) at distance k on 2^m nodes: the farthest node \
-             learns as much as a neighbor.",
+        "Exact losses are U-shaped, min(1, m / C(m, k)) at distance k on 2^m nodes after at least k rounds: the \
+             farthest node learns as much as a neighbor. After fewer than k rounds they are 0; here T is at least m.",
     )
     .finding("The program sums the powers 1..T, which leaves out the most revealing message.")
     .finding("The program leaves out the farthest class; here it is drawn.")
@@ -182,6 +182,24 @@ mod tests {
                         assert_relative_eq!(value, want, max_relative = 1e-9);
                     }
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// A node is not heard of in fewer rounds than its distance; at that distance the law holds at once.
+    #[test]
+    fn the_law_of_the_hypercube_needs_as_many_rounds_as_the_distance() -> anyhow::Result<()> {
+        for (m, rounds) in [(4, 2), (6, 3)] {
+            let matrix = GossipMatrix::metropolis(&hypercube_graph(m)?);
+            let found = curves(&matrix, NODE, rounds)?;
+            let exact = found.series.iter().find(|s| s.name == SOUND).unwrap();
+            let mut binomial = 1.0;
+            for point in &exact.points {
+                binomial *= (f64::from(m) + 1.0 - point.x) / point.x;
+                let law = (f64::from(m) / binomial).min(1.0);
+                let want = if point.x <= rounds as f64 { law } else { 0.0 };
+                assert_relative_eq!(point.y, want, max_relative = 1e-9);
             }
         }
         Ok(())

@@ -148,8 +148,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
              pair and the final model.",
         )
         .finding(
-            "On the hypercube and the geometric graph the noise that is proved for sampled pairs is 2.4 to 3.4 times that of the \
-             complete graph: a bound that asks for more noise does not show that less would not do.",
+            "On the hypercube and the geometric graph the noise that is proved for sampled pairs is, at paper scale, 2.3 to 3.4 \
+             times that of the complete graph: a bound that asks for more noise does not show that less would not do.",
         )
         .finding(
             "Accuracies are means over runs. Which differences are shown is said by the checks; where one is not shown, the \

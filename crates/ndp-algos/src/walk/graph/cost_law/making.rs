@@ -1,13 +1,14 @@
 //! Decides which tables of a law a question needs, and makes them.
 
+use super::guess::{Guess, Question};
 use super::intervals::Intervals;
 use super::level::{Ends, FirstWindow, Level};
 use super::mixture::Mixture;
 use super::passages::Side;
 use super::spread::{Sided, Spread, bends};
 use super::system::Rounding;
-use super::tables::Tables;
-use super::{CostLaw, Source, adaptive, gaps};
+use super::tables::{Fine, Tables, Which};
+use super::{CostLaw, Source, adaptive, gaps, search};
 use ndp_account::Error;
 use ndp_account::parts::locked;
 use std::cell::LazyCell;
@@ -18,10 +19,47 @@ impl CostLaw {
         self.tables_of(1)
     }
 
-    /// Tables that are fine enough for this question: coarse ones until small costs hardly matter, and then a
-    /// fine one of the costs that cause most of `δ`.
+    /// Tables that are fine enough for this question. They follow from the question alone.
     pub(super) fn tables_for(&self, sigma: f64, epsilon: f64) -> Result<Arc<Tables>, Error> {
+        self.finer(self.tables()?, sigma, epsilon)
+    }
+
+    /// The tables from which the law answers a question at `delta`, and where the upper end of the answer
+    /// lies, if plain floats find it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] if no noise up to `1e9` is proven to be enough; [`Error::NotOffered`].
+    pub(super) fn settled(
+        &self,
+        question: Question,
+        delta: f64,
+    ) -> Result<(Arc<Tables>, Option<Guess>), Error> {
         let mut tables = self.tables()?;
+        loop {
+            let near = search::guess(&tables, question, delta);
+            let about = match (&near, question) {
+                (Some(near), _) => near.x,
+                (None, Question::Epsilon { sigma }) => search::epsilon(&tables, sigma, delta, None).1,
+                (None, Question::Noise { epsilon }) => search::noise(&tables, epsilon, delta, None)?.1,
+            };
+            let (epsilon, sigma) = question.at(if about.is_finite() { about } else { 0.0 });
+            let finer = self.finer(tables.clone(), sigma, epsilon)?;
+            if Arc::ptr_eq(&finer, &tables) {
+                self.forget_intervals();
+                return Ok((tables, near));
+            }
+            tables = finer;
+        }
+    }
+
+    /// These tables, or more of them if they are not fine enough for a question: coarse ones until small
+    /// costs hardly matter, and then a fine one of the costs that cause most of `δ`.
+    pub(super) fn finer(
+        &self,
+        mut tables: Arc<Tables>,
+        sigma: f64,
+        epsilon: f64,
+    ) -> Result<Arc<Tables>, Error> {
         loop {
             let law = &tables.upper;
             let sums = law.sums(epsilon, sigma);
@@ -47,7 +85,7 @@ impl CostLaw {
             // The same decision, for costs that the grid is too coarse to resolve.
             let unresolved = exceeds(last.grid.cost(LEAST_RESOLVED), 0.5);
             if (unresolved || exceeds(narrower, SMALL_SHARE)) && tables.coarse.len() < MOST_COARSE {
-                tables = self.tables_of(tables.coarse.len() + 1)?;
+                tables = self.made(Which { coarse: tables.coarse.len() + 1, ..tables.which.clone() })?;
                 continue;
             }
             // The smallest window that contains nearly all of δ.
@@ -57,13 +95,14 @@ impl CostLaw {
             }
             let resolution = 2.0 * window / self.cells as f64;
             let enough = |level: &Level| level.window() >= window && level.grid.cost(1) <= resolution;
-            let spread: Vec<&Spread> = tables.spread.iter().filter(|spread| enough(&spread.level)).collect();
+            let spread: Vec<&Arc<Spread>> =
+                tables.spread.iter().filter(|spread| enough(&spread.level)).collect();
             if tables.spread.len() >= MOST_FINE {
                 return Ok(tables);
             }
             // If spreading moves δ too much, one more table is made, which is four times as fine.
             let bends = if spread.is_empty() { (0.0, 0.0) } else { bends(epsilon) };
-            let moved = |spread: &&Spread| {
+            let moved = |spread: &&Arc<Spread>| {
                 let by = |law: &Mixture| Sided::new(law, spread.variance).moved_by(bends, sigma);
                 by(&tables.upper).max(by(&tables.lower))
             };
@@ -79,7 +118,13 @@ impl CostLaw {
             } else {
                 return Ok(tables);
             };
-            tables = self.refined(&tables, window, cells)?;
+            let wide = match self.source {
+                Source::Gaps(_) => 0,
+                _ => tables.coarse.iter().rposition(|level| level.window() >= window).unwrap_or(0),
+            };
+            let mut which = tables.which.clone();
+            which.fine.push(Fine { wide, window: window.to_bits(), cells });
+            tables = self.made(which)?;
         }
     }
 
@@ -120,58 +165,75 @@ impl CostLaw {
         *locked(&self.intervals) = None;
     }
 
-    /// The tables, of which at least `levels` are coarse.
+    /// This number of coarse tables, and no others.
     pub(super) fn tables_of(&self, levels: usize) -> Result<Arc<Tables>, Error> {
-        self.stop.check()?;
-        let mut tables = locked(&self.tables);
-        if tables.coarse.len() >= levels {
-            return Ok(tables.clone());
-        }
-        let intervals = self.intervals()?;
-        let cells = self.cells.min(COARSE_CELLS);
-        let mut coarse = tables.coarse.clone();
-        while coarse.len() < levels {
-            let next = match (&self.source, &intervals, coarse.last()) {
-                (Source::Gaps(gaps), _, None) => Some(gaps.first_table(cells)),
-                (Source::Gaps(gaps), _, Some(last)) => {
-                    Some(gaps.table(last.window() / NARROWER as f64, cells, gaps::ROUNDED).level)
-                }
-                (_, Some(intervals), None) => {
-                    let window = FirstWindow::new(&intervals[0], self.most, &self.stop)?;
-                    Level::first(intervals, &window, cells, &self.stop)
-                }
-                (_, Some(intervals), Some(last)) => last.within(intervals, NARROWER, cells, &self.stop),
-                (_, None, _) => None,
-            };
-            // If the computation was stopped on the way, there is no table for that reason.
-            self.stop.check()?;
-            coarse.push(next.ok_or(NO_BOUND)?);
-        }
-        let sightings = intervals.map_or(0.0, |intervals| intervals[0].sightings);
-        let spread = tables.spread.clone();
-        *tables = Arc::new(Tables::joined(coarse, spread, sightings, self.most, self.attained));
-        Ok(tables.clone())
+        self.made(Which { coarse: levels, fine: Vec::new() })
     }
 
-    /// Adds one more fine table, of costs up to `window`, to those that were `seen`; unless another thread
-    /// has added one meanwhile, which is often the same.
-    fn refined(&self, seen: &Arc<Tables>, window: f64, cells: usize) -> Result<Arc<Tables>, Error> {
-        let mut tables = locked(&self.tables);
-        if !Arc::ptr_eq(&tables, seen) {
-            return Ok(tables.clone());
+    /// These tables, of which those are made that are not known.
+    fn made(&self, which: Which) -> Result<Arc<Tables>, Error> {
+        self.stop.check()?;
+        let mut made = locked(&self.made);
+        if let Some(known) = made.joined.get(&which) {
+            return Ok(known.clone());
         }
-        let (coarse, mut spread) = (tables.coarse.clone(), tables.spread.clone());
+        while made.coarse.len() < which.coarse {
+            let intervals = self.intervals()?;
+            let next = self.next_coarse(intervals.as_deref(), made.coarse.last())?;
+            made.sightings = intervals.map_or(0.0, |intervals| intervals[0].sightings);
+            made.coarse.push(Arc::new(next));
+        }
+        let mut spread = Vec::new();
+        for &fine in &which.fine {
+            if !made.fine.contains_key(&fine) {
+                let new = self.fine(fine, &made.coarse)?;
+                made.keep_fine(fine, new);
+            }
+            spread.extend(made.fine.get(&fine).into_iter().flatten().cloned());
+        }
+        let of_both = (made.coarse[..which.coarse].to_vec(), spread);
+        let tables = Arc::new(Tables::joined(which, of_both, made.sightings, self.most, self.attained));
+        made.keep(&tables);
+        Ok(tables)
+    }
+
+    /// The coarse table after the last one.
+    fn next_coarse(
+        &self,
+        intervals: Option<&[Intervals]>,
+        last: Option<&Arc<Level>>,
+    ) -> Result<Level, Error> {
+        let cells = self.cells.min(COARSE_CELLS);
+        let next = match (&self.source, intervals, last) {
+            (Source::Gaps(gaps), _, None) => Some(gaps.first_table(cells)),
+            (Source::Gaps(gaps), _, Some(last)) => {
+                Some(gaps.table(last.window() / NARROWER as f64, cells, gaps::ROUNDED).level)
+            }
+            (_, Some(intervals), None) => {
+                let window = FirstWindow::new(&intervals[0], self.most, &self.stop)?;
+                Level::first(intervals, &window, cells, &self.stop)
+            }
+            (_, Some(intervals), Some(last)) => last.within(intervals, NARROWER, cells, &self.stop),
+            (_, None, _) => None,
+        };
+        // If the computation was stopped on the way, there is no table for that reason.
+        self.stop.check()?;
+        next.ok_or(NO_BOUND)
+    }
+
+    /// The fine tables of the costs up to a window.
+    fn fine(&self, fine: Fine, coarse: &[Arc<Level>]) -> Result<Vec<Arc<Spread>>, Error> {
+        let (window, cells) = (f64::from_bits(fine.window), fine.cells);
         match (&self.source, self.intervals()?) {
             // For a large epsilon, for which costs near the largest one matter, rounding up is better than
             // spreading.
             (Source::Gaps(gaps), _) => {
                 let level = gaps.table(window, cells, gaps::ROUNDED).level;
-                spread.push(Spread { level, variance: 0.0 });
-                spread.push(gaps.table(window, cells, Rounding::Spread));
+                let rounded = Spread { level, variance: 0.0 };
+                Ok(vec![Arc::new(rounded), Arc::new(gaps.table(window, cells, Rounding::Spread))])
             }
             (_, Some(intervals)) => {
-                let wide = coarse.iter().rev().find(|level| level.window() >= window);
-                let Some(wide) = wide else { return Ok(tables.clone()) };
+                let wide = &coarse[fine.wide];
                 let mut narrower = 1;
                 while wide.window() / narrower as f64 > window {
                     narrower *= 2;
@@ -179,13 +241,10 @@ impl CostLaw {
                 let both = self.ends == Ends::Both;
                 let next = Spread::within(wide, &intervals[0], narrower, (cells, both), &self.stop);
                 self.stop.check()?;
-                spread.push(next.ok_or(NO_BOUND)?);
+                Ok(vec![Arc::new(next.ok_or(NO_BOUND)?)])
             }
-            (_, None) => return Err(NO_BOUND),
+            (_, None) => Err(NO_BOUND),
         }
-        let sightings = tables.sightings;
-        *tables = Arc::new(Tables::joined(coarse, spread, sightings, self.most, self.attained));
-        Ok(tables.clone())
     }
 }
 

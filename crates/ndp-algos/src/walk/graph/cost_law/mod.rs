@@ -64,14 +64,14 @@ use ndp_numeric::stop::Stop;
 use passages::Passages;
 use std::sync::{Arc, Mutex};
 
-use tables::Tables;
+use tables::{Made, Tables};
 
 /// The law of the cost of a path of a [`TokenWalk`], which is what the path tells observers about one node,
 /// between two proven ends: see [`TokenWalk::cost_law`].
 ///
-/// A question computes the part of the law that it needs and keeps it, so that the next question is answered
+/// A question computes the part of the law that it needs and keeps it, so that a similar question is answered
 /// in about a millisecond: plain floats show where the answer lies, and the law proves it from a few of its
-/// costs (`guess.rs`, `blocks.rs`).
+/// costs (`guess.rs`, `blocks.rs`). No answer depends on earlier questions.
 ///
 /// # Examples
 /// ```
@@ -104,7 +104,7 @@ pub struct CostLaw {
     is_free_of_limits: bool,
     cells: usize,
     ends: Ends,
-    tables: Mutex<Arc<Tables>>,
+    made: Mutex<Made>,
     /// What tables are made from; kept only while a question is being answered.
     intervals: Mutex<Option<Arc<[Intervals]>>>,
     /// Stops the computations that a question starts.
@@ -197,7 +197,7 @@ impl TokenWalk {
             is_free_of_limits,
             cells,
             ends,
-            tables: Mutex::default(),
+            made: Mutex::default(),
             intervals: Mutex::default(),
             stop: stop.clone(),
         })
@@ -345,7 +345,7 @@ impl CostLaw {
             is_free_of_limits,
             cells,
             ends: Ends::Upper,
-            tables: Mutex::default(),
+            made: Mutex::default(),
             intervals: Mutex::default(),
             stop: Stop::never(),
         }
@@ -390,21 +390,9 @@ impl CostLaw {
     /// [`Error::NotOffered`] as for [`Self::delta`].
     pub fn epsilon(&self, noise: NoiseMultiplier, delta: Delta) -> Result<Enclosed, Error> {
         let (sigma, delta) = (noise.get(), delta.get());
-        let mut tables = self.tables()?;
-        loop {
-            let near = search::guess(&tables, Question::Epsilon { sigma }, delta);
-            let about = match &near {
-                Some(near) => near.x,
-                None => search::epsilon(&tables, sigma, delta, None).1,
-            };
-            let finer = self.tables_for(sigma, if about.is_finite() { about } else { 0.0 })?;
-            if Arc::ptr_eq(&finer, &tables) {
-                self.forget_intervals();
-                let (lower, upper) = search::epsilon(&tables, sigma, delta, near.as_ref());
-                return Ok(Enclosed::between(lower, upper, self.attained));
-            }
-            tables = finer;
-        }
+        let (tables, near) = self.settled(Question::Epsilon { sigma }, delta)?;
+        let (lower, upper) = search::epsilon(&tables, sigma, delta, near.as_ref());
+        Ok(Enclosed::between(lower, upper, self.attained))
     }
 
     /// The Rényi loss at the order of `local`, `ln E e^{θC} / (α − 1)`, in nats; graded as [`Self::delta`].
@@ -431,21 +419,9 @@ impl CostLaw {
     /// [`Error::NotOffered`] as for [`Self::delta`].
     pub fn least_noise(&self, epsilon: f64, delta: Delta) -> Result<Enclosed, Error> {
         ensure(0.0 < epsilon && epsilon.is_finite(), "epsilon", "be positive and finite", epsilon)?;
-        let mut tables = self.tables()?;
-        loop {
-            let near = search::guess(&tables, Question::Noise { epsilon }, delta.get());
-            let about = match &near {
-                Some(near) => near.x,
-                None => search::noise(&tables, epsilon, delta.get(), None)?.1,
-            };
-            let finer = self.tables_for(about, epsilon)?;
-            if Arc::ptr_eq(&finer, &tables) {
-                self.forget_intervals();
-                let (lower, upper) = search::noise(&tables, epsilon, delta.get(), near.as_ref())?;
-                return Ok(Enclosed::between(lower, upper, self.attained));
-            }
-            tables = finer;
-        }
+        let (tables, near) = self.settled(Question::Noise { epsilon }, delta.get())?;
+        let (lower, upper) = search::noise(&tables, epsilon, delta.get(), near.as_ref())?;
+        Ok(Enclosed::between(lower, upper, self.attained))
     }
 
     /// The mean cost.
@@ -477,8 +453,12 @@ impl CostLaw {
     /// Whether other bounds on `ε` are hardly smaller, because neither rounding to the grid nor costs beyond
     /// it change `δ` much. It is a heuristic that decides only whether other bounds are computed as well.
     pub(crate) fn is_tight(&self, noise: NoiseMultiplier, epsilon: f64) -> bool {
-        let Ok(tables) = self.tables() else { return false };
-        self.is_free_of_limits && epsilon.is_finite() && tables.is_tight(noise.get(), epsilon)
+        if !(self.is_free_of_limits && epsilon.is_finite()) {
+            return false;
+        }
+        let tables = self.tables_for(noise.get(), epsilon);
+        self.forget_intervals();
+        tables.is_ok_and(|tables| tables.is_tight(noise.get(), epsilon))
     }
 }
 

@@ -4,14 +4,63 @@ use super::level::Level;
 use super::mixture::Mixture;
 use super::spread::{Sided, Spread};
 use ndp_numeric::rounding::Interval;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-/// The tables of a law.
+/// What the fine tables for a window follow from: the coarse table that they are a part of, the bits of the
+/// window, and the number of cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Fine {
+    pub(super) wide: usize,
+    pub(super) window: u64,
+    pub(super) cells: usize,
+}
+
+/// Which tables a question uses: the number of coarse ones, and the fine ones in the order in which it asked
+/// for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Which {
+    pub(super) coarse: usize,
+    pub(super) fine: Vec<Fine>,
+}
+
+/// What earlier questions computed. A question finds here what it would compute itself, and nothing else, so
+/// that its answer is the same whichever questions came before.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub(super) coarse: Vec<Arc<Level>>,
+    pub(super) fine: BTreeMap<Fine, Vec<Arc<Spread>>>,
+    pub(super) joined: BTreeMap<Which, Arc<Tables>>,
+    /// As in [`Tables`].
+    pub(super) sightings: f64,
+}
+
+impl Made {
+    /// Keeps these tables, unless too many are kept: then only these.
+    pub(super) fn keep(&mut self, tables: &Arc<Tables>) {
+        if self.joined.len() >= MOST_JOINED {
+            self.joined.clear();
+        }
+        self.joined.insert(tables.which.clone(), tables.clone());
+    }
+
+    /// The same for fine tables.
+    pub(super) fn keep_fine(&mut self, fine: Fine, made: Vec<Arc<Spread>>) {
+        if self.fine.len() >= MOST_FINE {
+            self.fine.clear();
+        }
+        self.fine.insert(fine, made);
+    }
+}
+
+/// The tables from which a law answers a question.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
+    pub(super) which: Which,
     /// The first table contains all costs; each of the others contains a part of the range of the one before.
-    pub(super) coarse: Vec<Level>,
-    /// Fine tables with spread charges, made where questions needed them.
-    pub(super) spread: Vec<Spread>,
+    pub(super) coarse: Vec<Arc<Level>>,
+    /// Fine tables with spread charges, made where the question needed them.
+    pub(super) spread: Vec<Arc<Spread>>,
     /// The laws from tables with rounded charges.
     pub(super) upper: Mixture,
     pub(super) lower: Mixture,
@@ -25,13 +74,13 @@ impl Tables {
     /// Combines the tables: each cost is taken from the finest table that contains it. `most` is the largest
     /// cost, and `attained` says whether there is a lower law.
     pub(super) fn joined(
-        coarse: Vec<Level>,
-        spread: Vec<Spread>,
+        which: Which,
+        (coarse, spread): (Vec<Arc<Level>>, Vec<Arc<Spread>>),
         sightings: f64,
         most: usize,
         attained: bool,
     ) -> Self {
-        let mut levels: Vec<&Level> = coarse.iter().collect();
+        let mut levels: Vec<&Level> = coarse.iter().map(AsRef::as_ref).collect();
         levels.sort_by(|a, b| a.grid.cost(1).total_cmp(&b.grid.cost(1)));
         let (mut upper, mut plain, mut lower) = (Vec::new(), Vec::new(), Vec::new());
         let most = Interval::new(most as f64);
@@ -71,7 +120,7 @@ impl Tables {
             })
             .collect();
         let (upper, lower) = (law(upper, true), law(lower, false));
-        Self { coarse, spread, upper, lower, spread_laws, sightings }
+        Self { which, coarse, spread, upper, lower, spread_laws, sightings }
     }
 
     /// All laws of one side, the one with rounded charges first.
@@ -134,6 +183,9 @@ impl Tables {
     }
 }
 
+/// The largest number of windows with fine tables that are kept, and of combinations of tables.
+const MOST_FINE: usize = 8;
+const MOST_JOINED: usize = 12;
 /// A cost that stands for an infinite one, at which `δ` is 1.
 const BEYOND: f64 = 1e100;
 

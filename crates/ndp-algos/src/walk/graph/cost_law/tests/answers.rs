@@ -81,7 +81,7 @@ fn answers_from_a_guess_are_those_of_the_search() {
         for (sigma, delta) in [(0.5, 1e-3), (2.0, 1e-5), (3.0, 1e-8), (20.0, 1e-6), (3.0, 0.3), (1e-3, 1e-5)]
         {
             let found = law.epsilon(noise(sigma), Delta::new(delta).unwrap()).unwrap();
-            let tables = law.tables_of(1).unwrap();
+            let (tables, _) = law.settled(Question::Epsilon { sigma }, delta).unwrap();
             let near = search::guess(&tables, Question::Epsilon { sigma }, delta);
             if sigma >= 0.5 {
                 let guess = near.clone().unwrap().x;
@@ -97,10 +97,11 @@ fn answers_from_a_guess_are_those_of_the_search() {
                 // The reverse question.
                 let least = law.least_noise(found.upper(), Delta::new(delta).unwrap()).unwrap();
                 assert_relative_eq!(least.upper(), sigma, max_relative = 1e-3);
+                let question = Question::Noise { epsilon: found.upper() };
+                let (tables, _) = law.settled(question, delta).unwrap();
                 let by_search = search::noise(&tables, found.upper(), delta, None).unwrap();
                 assert!(least.upper() <= by_search.1 * (1.0 + 1e-9), "{least:?} {by_search:?}");
                 assert!(least.lower() >= by_search.0 * (1.0 - 1e-6), "{least:?} {by_search:?}");
-                let tables = law.tables_of(1).unwrap();
                 let upper = search::delta(&tables, true, least.upper(), found.upper());
                 let lower = search::delta(&tables, false, least.lower(), found.upper());
                 assert!(upper <= delta * (1.0 + 1e-9) && delta * (1.0 - 1e-9) <= lower);

@@ -369,8 +369,8 @@ fn a_million_simulated_paths_of_large_graphs() {
                 truth.lower() - margin <= found && found <= truth.upper() + margin,
                 "{u} {v} {sigma} {epsilon}: {found} {truth:?}"
             );
-            // For questions that are likely to be asked, the two ends are close to each other, with the
-            // tables that earlier questions made: within a hundredth for `ε`.
+            // For questions that are likely to be asked, the two ends are close to each other: within a
+            // hundredth for `ε`.
             let narrow = truth.upper() - truth.lower() <= 0.1 * truth.upper();
             assert!(narrow || truth.upper() < 1e-6, "{truth:?}");
         }

@@ -11,8 +11,7 @@ fn spread_charges_enclose_the_reference_values() -> Result<(), Error> {
         let [u, v] = row.1;
         let (walk, sigma) = (walk_of(row), row.5);
         let law = walk.cost_law_in_cells(u, &[v], None, (256, Ends::Both), &Stop::never())?;
-        law.epsilon(noise(sigma), Delta::new(1e-5)?)?;
-        let tables = law.tables()?;
+        let (tables, _) = law.settled(Question::Epsilon { sigma }, 1e-5)?;
         assert!(!tables.spread.is_empty());
         let ends = |epsilon: f64| {
             let at = |law: Sided<'_>| law.delta(epsilon, sigma, 0.0);
@@ -40,7 +39,9 @@ fn spread_laws_are_enclosed_closely() -> Result<(), Error> {
         let (level, _) = on_exact_grid(&walk_of(row), u, &[v], 60);
         assert_eq!((level.lower[0], level.upper[0]), (1.0, 1.0));
         let tables = walk_of(row).cost_law(u, &[v])?.tables_for(row.5, row.6[3])?;
-        for level in tables.spread.iter().map(|spread| &spread.level).chain(&tables.coarse) {
+        for level in
+            tables.spread.iter().map(|spread| &spread.level).chain(tables.coarse.iter().map(AsRef::as_ref))
+        {
             assert_eq!((level.lower[0], level.upper[0]), (1.0, 1.0));
         }
         for level in tables.spread.iter().map(|spread| &spread.level) {
