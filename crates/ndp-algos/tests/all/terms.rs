@@ -154,7 +154,7 @@ fn those_who_are_trusted_are_said() {
         ("secure-neighbor-sums", &[SecureSums]),
         ("hierarchical", &[Fixed, SecureSums]),
         ("dsgd:steps=3,alike=1,fixed=1", &[Fixed]),
-        ("complete-sum:constant=1", &[ConstantData]),
+        ("complete-sum:constant=1", &[Fixed, ConstantData]),
         ("walk:steps=20", &[Fixed]),
         ("ring-sum", &[Fixed]),
         ("ring-sum:passes=2", &[Fixed]),

@@ -98,7 +98,7 @@ pub(crate) struct Knowledge {
     /// Observers ignore their own noise (weaker than real ones).
     #[arg(long)]
     pub(crate) without_own_noise: bool,
-    /// Seed of samples, attacks and runs; some protocols have their own.
+    /// Seed of samples, attacks and runs.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
 }
