@@ -19,13 +19,16 @@ impl Program {
     /// second result.
     pub fn result(&mut self, ends: impl IntoIterator<Item = (usize, Value)>) -> Result<(), ProgramError> {
         self.forget();
+        // What is refused changes nothing.
+        let mut results = self.results.clone();
         for (node, value) in ends {
             let number = self.check(value)?;
             self.state(node)?;
-            if self.results.insert(node, number).is_some() {
+            if results.insert(node, number).is_some() {
                 return Err(ProgramError::Repeated { node, what: "the results" });
             }
         }
+        self.results = results;
         Ok(())
     }
 
