@@ -27,7 +27,8 @@ def test_who_is_covered_is_who_was_looked_at():
     assert "every" not in five.line
     mixed = ndp.check(p, 9.0, worst=(1.0, 1e-5), observers=[0, 1, 2, [1, 3]]).statement
     assert "every" not in mixed.line
-    assert p.account(coalition=[], tapped=[(0, 1)]).statement.line.endswith("somebody outside the network, overhearing 0 to 1")
+    tapping = p.account(coalition=[], tapped=[(0, 1)]).statement.line
+    assert "observed by somebody outside the network, overhearing 0 to 1; assumed: nobody hands out" in tapping
 
 
 def test_statements_go_with_the_answers():
