@@ -400,19 +400,12 @@ fn renamed(asked: &Question, rng: &mut ChaCha8Rng) -> Outcome {
     other.names.shuffle(rng);
     let Some(first) = asked.ask(&mut outcome) else { return outcome };
     let Some(second) = other.ask(&mut outcome) else { return outcome };
-    let of = |name: &str| -> String {
-        let mut members: Vec<&str> = name
-            .split('+')
-            .map(|one| asked.names.iter().position(|&old| old == one).map_or(one, |v| other.names[v]))
-            .collect();
-        members.sort_unstable();
-        members.join("+")
+    let new = |old: &str| {
+        let place = asked.names.iter().position(|&name| name == old);
+        place.map_or_else(|| old.to_owned(), |v| other.names[v].to_owned())
     };
-    let sorted = |name: &str| {
-        let mut members: Vec<&str> = name.split('+').collect();
-        members.sort_unstable();
-        members.join("+")
-    };
+    let of = |label: &str| ordered(label, new);
+    let sorted = |label: &str| ordered(label, str::to_owned);
     let mut found: BTreeMap<(String, String), f64> = BTreeMap::new();
     for ((v, u), &loss) in &second.pairs {
         found.insert((sorted(v), sorted(u)), loss);
@@ -434,4 +427,20 @@ fn renamed(asked: &Question, rng: &mut ChaCha8Rng) -> Outcome {
         });
     }
     outcome
+}
+
+/// A label (`ann`, `ann+bob`, `outsider hearing ann-bob, bob-carol`) with each name replaced, members and
+/// links in order.
+fn ordered(label: &str, new: impl Fn(&str) -> String) -> String {
+    let (before, links) = label.split_once(" hearing ").unwrap_or(("", label));
+    let mut links: Vec<String> = links
+        .split(", ")
+        .map(|link| {
+            let mut members: Vec<String> = link.split(['+', '-']).map(&new).collect();
+            members.sort_unstable();
+            members.join("+")
+        })
+        .collect();
+    links.sort_unstable();
+    format!("{before} {}", links.join(", "))
 }

@@ -20,7 +20,7 @@ pub(super) fn judged(lines: &[Json]) -> Option<bool> {
     let over = lines.iter().position(|line| line.get("end").and_then(Json::as_str) == Some("program"))?;
     let text = Text::read(&lines[..=over])?;
     let (last, pairs) = lines[over + 1..].split_last()?;
-    if last.get("end")?.as_str()? != "proof" {
+    if last.get("end")?.as_str()? != "proof" || pairs.is_empty() {
         return None;
     }
     let (mut holds, mut largest, mut places) = (true, BigRational::zero(), BTreeSet::new());
@@ -199,10 +199,14 @@ fn index(x: &Json) -> Option<usize> {
     usize::try_from(x.as_u64()?).ok()
 }
 
+/// The observer of a pair. Members see what goes over their edges, so that taps on these are left out.
 fn observer(said: &Json, nodes: usize) -> Option<Observer> {
     let members = said.get("members")?.as_array()?.iter().map(index).collect::<Option<Vec<_>>>()?;
     let tap = |pair: &Json| Some((index(pair.get(0)?)?, index(pair.get(1)?)?));
-    let taps = said.get("taps")?.as_array()?.iter().map(tap).collect::<Option<Vec<_>>>()?;
+    let mut taps = said.get("taps")?.as_array()?.iter().map(tap).collect::<Option<Vec<_>>>()?;
     let known = members.iter().chain(taps.iter().flat_map(|(a, b)| [a, b])).all(|&v| v < nodes);
-    known.then(|| Observer::coalition(&members).tapping(&taps))
+    let edges = taps.iter().all(|(a, b)| a != b) && taps.iter().collect::<BTreeSet<_>>().len() == taps.len();
+    taps.retain(|(a, b)| !members.contains(a) && !members.contains(b));
+    taps.sort_unstable();
+    (known && edges).then(|| Observer::coalition(&members).tapping(&taps))
 }
