@@ -187,6 +187,27 @@ mod tests {
         Ok(())
     }
 
+    /// Half of the mean is wrong by half of it, wherever values lie: there is no bound. A result that is
+    /// refused changes nothing.
+    #[test]
+    fn weights_of_a_result_add_up() -> Result<(), Error> {
+        let mut program = Program::new(2)?;
+        let (x, y) = (program.contribute(0, Reads::Nothing)?, program.contribute(1, Reads::Nothing)?);
+        let (quarter, mean) =
+            (program.combine([(0.25, x), (0.25, y)])?, program.combine([(0.5, x), (0.5, y)])?);
+        program.result([(0, mean), (1, mean)])?;
+        assert_eq!(program.error(NoiseMultiplier::new(1.0)?)?, 0.0);
+        let refused = program.result([(0, quarter)]);
+        assert_eq!(refused, Err(ProgramError::Repeated { node: 0, what: "the results" }));
+        assert_eq!(program.error(NoiseMultiplier::new(1.0)?)?, 0.0);
+        let mut half = Program::new(1)?;
+        let x = half.contribute(0, Reads::Nothing)?;
+        let end = half.combine([(0.5, x)])?;
+        half.result([(0, end)])?;
+        assert!(matches!(half.error(NoiseMultiplier::new(1.0)?), Err(Error::NotOffered(_))));
+        Ok(())
+    }
+
     /// If nobody contributes, the error is that of the noise alone.
     #[test]
     fn programs_of_noise_alone_have_errors() -> Result<(), Error> {

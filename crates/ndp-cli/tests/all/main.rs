@@ -21,6 +21,7 @@ mod programs;
 mod proofs;
 mod questions;
 mod refutations;
+mod rests;
 mod shards;
 mod shows;
 mod statements;
