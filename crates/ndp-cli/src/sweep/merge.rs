@@ -137,7 +137,8 @@ impl Together {
 
     /// The statement about all observers, in a sentence; only for samples.
     pub(crate) fn confidence(&self) -> Option<String> {
-        let (share, mean) = self.unseen?;
+        // Nobody learns more than without a bound.
+        let (share, mean) = self.unseen.filter(|_| self.max.is_finite())?;
         let mean = mean.map_or_else(String::new, |mean| {
             format!(", and the mean over all observers is at most {}", up(mean))
         });

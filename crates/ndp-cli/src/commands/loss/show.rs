@@ -146,7 +146,7 @@ impl Drawn for Found<'_> {
             .section("What is learned")
             .text(&plain::measure(study.measure))
             .table("In short", &["", ""], &rows)
-            .picture(svg, "What is learned about each node. A brighter color means that more is learned; the scale gives the numbers.");
+            .picture(svg, "What is learned about each node. A brighter color means that more is learned; the scale gives the numbers, and where an entry \"no bound\" stands above it, those nodes have no number.");
         if let Some(viewer) = self.viewer() {
             page = page.viewer(&viewer);
         }
