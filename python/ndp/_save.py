@@ -199,17 +199,16 @@ class Recorded:
 def _confirm(about: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Refuses what was recorded under a name where it does not follow from what is computed now."""
     was, found = old.get(name), new.get(name)
-    is_bound = old.get("grade") == "upper-bound" and was is not None and found is not None
-    if is_bound and name == "error" and old.get("sigma") != new.get("sigma"):
-        raise NdpError(f"{about}: error was recorded at sigma {old.get('sigma')!r}, and is computed now at sigma {new.get('sigma')!r}")
-    if is_bound and name in _UPPER:
-        follows = was >= found
-    elif is_bound and name == "lower":
-        follows = was <= found
-    elif is_bound and name == "grade":
-        follows = found in ("exact", "upper-bound")
-    else:
-        follows = was == found
+    follows = was == found
+    if old.get("grade") == "upper-bound" and was is not None and found is not None:
+        if name == "error" and old.get("sigma") != new.get("sigma"):
+            raise NdpError(f"{about}: error was recorded at sigma {old.get('sigma')!r}, and is computed now at sigma {new.get('sigma')!r}")
+        if name in _UPPER:
+            follows = was >= found
+        elif name == "lower":
+            follows = was <= found
+        elif name == "grade":
+            follows = found in ("exact", "upper-bound")
     if follows:
         return
     if name == "statement":
