@@ -99,8 +99,7 @@ impl Named<'_> {
         let mut u = first;
         for y in y.chunks_mut(NODES) {
             // The neighbors of consecutive nodes are consecutive. They lie anywhere in memory: fetched one
-            // after
-            // the other, without work in between, they arrive together.
+            // after the other, without work in between, they arrive together.
             let inside = self.inside(u..u + y.len());
             near.clear();
             near.extend(self.neighbors[inside.clone()].iter().map(|&v| x[v as usize]));
@@ -138,8 +137,7 @@ impl Named<'_> {
 }
 
 /// The sum of the numbers minus `count` times `own`, for at most [`TOGETHER`] numbers. Halves of limbs are
-/// added
-/// up before anything is carried.
+/// added up before anything is carried.
 #[inline(always)]
 fn difference<const L: usize>(numbers: &[[Row; L]], count: u32, own: &[Row; L]) -> [Row; L] {
     let times = |x: u64| (x * u64::from(count)).wrapping_neg();

@@ -183,8 +183,7 @@ mod tests {
     use std::cell::Cell;
 
     /// Without a decision beforehand the combinations are the same, bit by bit. Which rows are new is asked
-    /// only
-    /// where some are not, as on a hypercube, which has few eigenvalues.
+    /// only where some are not, as on a hypercube, which has few eigenvalues.
     #[test]
     fn nothing_is_decided_where_all_rows_are_new() -> Result<(), Box<dyn std::error::Error>> {
         let random = random::connected_erdos_renyi(300, 0.03, 100, &mut ChaCha8Rng::seed_from_u64(5))?;
