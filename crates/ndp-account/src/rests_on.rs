@@ -3,6 +3,7 @@
 //! `ndp_report::words` puts them into words. Because they are data, `==` decides whether two numbers are
 //! about the same set of changes or rest on the same declarations; no sentences are compared.
 
+use crate::Assumption;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -246,6 +247,8 @@ pub enum RestsOn {
     /// Each of several logs has every step of its nodes, and what they received before they used it,
     /// according to the person who merged them.
     PartsOfOneRun,
+    /// What accounts of the same steps assume as well.
+    Assumed(Assumption),
 }
 
 impl RestsOn {

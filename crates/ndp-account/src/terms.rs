@@ -187,6 +187,10 @@ impl Terms {
     /// The same terms with this assumption as well.
     #[must_use]
     pub const fn trusting(self, assumption: Assumption) -> Self {
+        let [first, second, third] = self.trusts;
+        if is(first, assumption) || is(second, assumption) || is(third, assumption) {
+            return self;
+        }
         let trusts = match self.trusts {
             [None, second, third] => [Some(assumption), second, third],
             [first, None, third] => [first, Some(assumption), third],
@@ -281,6 +285,10 @@ pub enum Assumption {
     /// else that depends on the data. The limit, or what an odometer is tuned to, was fixed before the first
     /// run.
     ChosenBySeen,
+}
+
+const fn is(one: Option<Assumption>, other: Assumption) -> bool {
+    matches!(one, Some(one) if one as u8 == other as u8)
 }
 
 /// The theorem on which a number rests, and the function that computes the number.

@@ -182,7 +182,7 @@ impl Viewer {
 
     /// The text of the section before the script adds to it.
     fn legend(&self, slider: &Slider, left_out: usize) -> String {
-        let mut said = "<p>Click a node to make it the observer: the color of each other node is what is learned about it.".to_owned();
+        let mut said = "<p>Click a node that was computed as an observer to make it the one: the color of each other node is what is learned about it.".to_owned();
         if left_out > 0 {
             said.push_str(&format!(
                 " {left_out} observers were computed but are not here, to keep the page small: ask about them alone."

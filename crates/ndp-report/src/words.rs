@@ -9,22 +9,24 @@
 //! data.
 
 mod coverage;
+mod guesses;
 pub mod page;
 mod rests_on;
 mod terms;
 
 pub use coverage::*;
+pub use guesses::*;
 pub use rests_on::*;
 pub use terms::*;
 
 pub use crate::digits::{down, noise, number, up};
 
 use ndp_account::{
-    Account, Allowed, Among, Changes, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders,
-    Statement, Target, Worst, number_of_coalitions,
+    Allowed, Among, Changes, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Target,
+    Worst, number_of_coalitions,
 };
-use ndp_dp::{Grade, Measure, Neighbors, NoiseMultiplier};
-use ndp_numeric::decimal::{Round, percent, scientific};
+use ndp_dp::{Grade, Measure, Neighbors};
+use ndp_numeric::decimal::{Round, scientific};
 
 /// A statement with the names of its nodes.
 ///
@@ -308,7 +310,7 @@ pub fn same_for_all(pairs: usize, loss: f64) -> String {
 }
 
 /// The sentence for the case that there is no pair.
-pub const NOBODY_OUTSIDE: &str = "There is nobody outside the observer about whom anything could be learned.";
+pub const NOBODY_OUTSIDE: &str = "there is nobody outside the observer about whom anything could be learned";
 
 /// The verdict on a limit, followed by what is learned at most.
 #[must_use]
@@ -442,33 +444,6 @@ pub fn every_pair_at_most(loss: f64, of: Measure) -> String {
 #[must_use]
 pub fn noise_is_enough(noise: f64) -> String {
     format!("with noise {} everybody who was asked about keeps the target", up(noise))
-}
-
-/// An upper bound on the share of cases in which somebody who sees all that the observer sees guesses right
-/// between two equally likely worlds; `None` if nothing can be said.
-#[must_use]
-pub fn right_guesses(account: &dyn Account, u: usize, noise: NoiseMultiplier) -> Option<f64> {
-    // At ε = 0, δ is the total variation TV, and the best guess between two worlds is right with probability
-    // (1 + TV)/2.
-    let profile = account.profile(u, noise).ok()?;
-    let apart = profile.delta(0.0).ok()?.into_value().delta();
-    Some((0.5 + 0.5 * apart).next_up().min(1.0))
-}
-
-/// What a loss means for somebody who guesses; `None` if nothing can be said.
-#[must_use]
-pub fn odds(account: &dyn Account, u: usize, noise: NoiseMultiplier) -> Option<String> {
-    right_guesses(account, u, noise).map(guesses)
-}
-
-/// The same for a share of right guesses.
-#[must_use]
-pub fn guesses(right: f64) -> String {
-    format!(
-        "somebody who thinks two worlds equally likely, and sees all that the observer sees, guesses the right one in at most \
-         {} % of cases; guessing blindly is right in 50 %",
-        percent(right, 1, Round::Up)
-    )
 }
 
 /// A measure in plain words.

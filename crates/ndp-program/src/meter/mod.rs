@@ -36,7 +36,7 @@ use crate::registers::Definition;
 use crate::sensitivity::SensitivitySet;
 use crate::{ProgramError, Value};
 use filter::{Filter, Followed, Round};
-use ndp_account::{Error, Observer, RestsOn};
+use ndp_account::{Assumption, Error, Observer, RestsOn};
 use ndp_linalg::memory::require_memory;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
@@ -85,6 +85,8 @@ pub struct Meter {
     /// Whether single steps were fed, after which it is not evident that nodes have what they send.
     stepped: bool,
     view: PointOfView,
+    /// Whether a noise counts as known that may not be.
+    distrusts: bool,
     scale: Option<Scale>,
 }
 
@@ -147,6 +149,7 @@ impl Meter {
             rounds: 0,
             stepped: false,
             view: PointOfView::Coordinator,
+            distrusts: false,
             scale: None,
         })
     }
@@ -302,7 +305,7 @@ impl Meter {
         let mark = self.program.mark();
         let fed = steps(&mut self.program).map_err(Into::into).and_then(|found| {
             if let PointOfView::OwnMessages { node } = self.view {
-                self.program.distrust(node, self.followed.1);
+                self.distrusts |= self.program.distrust(node, self.followed.1);
             }
             self.only_alive(self.followed.0)?;
             Ok(found)
@@ -368,7 +371,11 @@ impl Meter {
         let observers = self.filters.len();
         let filter = self.filters.get(observer);
         let filter = filter.ok_or(ProgramError::UnknownObserver { observer, observers })?;
-        filter.read(&self.program, &self.set, self.recorded)
+        let mut reading = filter.read(&self.program, &self.set, self.recorded)?;
+        if self.distrusts {
+            reading.of_more_than_is_seen(&self.set, filter.reads());
+        }
+        Ok(reading)
     }
 
     /// The assumptions that all numbers rest on.
@@ -379,6 +386,11 @@ impl Meter {
         all.extend_from_slice(self.view.rests_on());
         all.extend(self.scale.as_ref().map(Scale::rests_on));
         all.extend((self.stepped && !self.program.holds()).then_some(RestsOn::Holdings));
+        let trusted = self.program.trusted();
+        all.extend(trusted.secure_sums.then_some(RestsOn::Assumed(Assumption::SecureSums)));
+        // A node that trusts nobody counts such noises as known.
+        let trusts = !matches!(self.view, PointOfView::OwnMessages { .. }) && trusted.shared_noises;
+        all.extend(trusts.then_some(RestsOn::Assumed(Assumption::SharedNoise)));
         all
     }
 

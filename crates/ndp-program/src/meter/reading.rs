@@ -2,7 +2,8 @@
 
 use crate::sensitivity::Loss;
 use crate::{NodeVerdict, ProgramError};
-use ndp_account::{Error, Observer};
+use ndp_account::{Dependence, Error, Observer, SensitivitySet};
+use ndp_dp::UpperBound;
 
 /// How the numbers of a reading were computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +31,18 @@ pub struct Reading {
 }
 
 impl Reading {
+    /// What is left of the numbers if the observer may see less than was counted: upper bounds.
+    pub(super) fn of_more_than_is_seen(&mut self, set: &SensitivitySet, reads: Dependence) {
+        for verdict in self.verdicts.iter_mut().flatten() {
+            let high = match verdict {
+                NodeVerdict::Bounded(loss) => loss.value(),
+                NodeVerdict::Noiseless { .. } => f64::INFINITY,
+            };
+            let value = UpperBound::new(high).into();
+            *verdict = NodeVerdict::Bounded(Loss { value, lower: 0.0, set: set.clone(), reads });
+        }
+    }
+
     /// What is proven about a node; `None` for members of the coalition.
     ///
     /// # Errors

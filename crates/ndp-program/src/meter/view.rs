@@ -104,22 +104,25 @@ impl PointOfView {
 
 impl Program {
     /// Noises that no node drew, such as a dealer's, are revealed to the other nodes by the first message
-    /// after event `from`: a node that trusts nobody does not trust the dealer.
-    pub(super) fn distrust(&mut self, node: usize, from: usize) {
+    /// after event `from`: a node that trusts nobody does not trust the dealer. Whether there are such
+    /// noises.
+    pub(super) fn distrust(&mut self, node: usize, from: usize) -> bool {
         let is_message = |event: &&Event| !matches!(event.seeing, Seeing::Held { .. });
         if !self.events[from..].iter().any(|event| is_message(&event)) {
-            return;
+            return false;
         }
-        let Some(by) = (0..self.nodes).find(|&u| u != node) else { return };
+        let Some(by) = (0..self.nodes).find(|&u| u != node) else { return false };
         // Earlier noises were handled at the last message.
         let last = self.events[..from].iter().rev().find(is_message).map_or(0, |event| event.moment);
         let new = self.noises.iter().rev().map(|noise| noise.value);
         let new = new.take_while(|&value| last == 0 || self.moments[value] > last);
         let unheld: Vec<usize> = new.filter(|&value| !self.is_held(value)).collect();
+        let some = !unheld.is_empty();
         // The values of a program have numbers of 32 bits.
         for value in unheld.into_iter().filter_map(|value| u32::try_from(value).ok()) {
             self.see(Value(value), Seeing::Held { by });
         }
+        some
     }
 
     /// Whether a value is a noise that a node drew, or is not a noise.

@@ -1,6 +1,6 @@
 //! Who hears which messages.
 
-use super::messages::{outside_neighbors, senders};
+use super::messages::{neighbors, senders};
 use super::{MessageNoise, Mixing, Part, Round, VectorProgram};
 use ndp_account::{Error, OwnNoise};
 use ndp_graph::{GossipMatrix, Step};
@@ -12,8 +12,8 @@ pub(super) type Messages = Arc<Vec<(usize, usize)>>;
 /// Who listens.
 #[derive(Clone, Copy, Debug)]
 enum Who<'e> {
-    /// Nodes, ascending: they hear what nodes outside the coalition send to them.
-    Nodes(&'e [usize]),
+    /// Nodes, ascending, and those among them whose noise is known: they hear what all others send to them.
+    Nodes(&'e [usize], &'e [usize]),
     /// An outsider who overhears edges, each from its first node to its second.
     Taps(&'e [(usize, usize)]),
 }
@@ -27,9 +27,9 @@ pub(super) struct Listener<'e> {
 }
 
 impl<'e> Listener<'e> {
-    /// Nodes, ascending.
-    pub(super) fn nodes(coalition: &'e [usize]) -> Self {
-        Self { who: Who::Nodes(coalition), before: None, start: None }
+    /// Nodes, ascending, and those among them whose noise is known.
+    pub(super) fn nodes(coalition: &'e [usize], known: &'e [usize]) -> Self {
+        Self { who: Who::Nodes(coalition, known), before: None, start: None }
     }
 
     /// An outsider who overhears edges.
@@ -52,15 +52,15 @@ impl<'e> Listener<'e> {
                     return Ok(messages.clone());
                 }
                 let found = Arc::new(match who {
-                    Who::Nodes(coalition) => of_nodes(mixing, coalition)?,
+                    Who::Nodes(coalition, known) => of_nodes(mixing, coalition, known)?,
                     Who::Taps(edges) => of_taps(mixing, edges),
                 });
                 self.before = Some((mixing.matrix, found.clone()));
                 Ok(found)
             }
-            (Round::Step(step), Who::Nodes(coalition)) => Ok(plain(senders(step, coalition))),
-            (Round::Ring { ring, .. }, Who::Nodes(coalition)) => {
-                Ok(plain(senders(&Step::Pair(ring.edge.0, ring.edge.1), coalition)))
+            (Round::Step(step), Who::Nodes(coalition, known)) => Ok(plain(senders(step, coalition, known))),
+            (Round::Ring { ring, .. }, Who::Nodes(coalition, known)) => {
+                Ok(plain(senders(&Step::Pair(ring.edge.0, ring.edge.1), coalition, known)))
             }
             (Round::Step(_) | Round::Ring { .. }, Who::Taps(_)) => Err(NO_TAPS),
         }
@@ -68,15 +68,15 @@ impl<'e> Listener<'e> {
 }
 
 /// The messages that nodes hear in a round: sender, and noise within the round.
-fn of_nodes(mixing: &Mixing<'_>, coalition: &[usize]) -> Result<Vec<(usize, usize)>, Error> {
-    let inside = |v: usize| coalition.binary_search(&v).is_ok();
+fn of_nodes(mixing: &Mixing<'_>, coalition: &[usize], known: &[usize]) -> Result<Vec<(usize, usize)>, Error> {
+    let among = |nodes: &[usize], v: usize| nodes.binary_search(&v).is_ok();
     match mixing.noise {
         Some((MessageNoise::PerLink, _)) => {
-            let into = mixing.links().filter(|&(a, w, _, _)| inside(a) && !inside(w));
+            let into = mixing.links().filter(|&(a, w, _, _)| among(coalition, a) && !among(known, w));
             Ok(into.map(|(_, w, _, k)| (w, k)).collect())
         }
         None | Some((MessageNoise::Broadcast, _)) => {
-            let senders = outside_neighbors(mixing.matrix.graph(), coalition);
+            let senders = neighbors(mixing.matrix.graph(), coalition, known);
             Ok(senders.into_iter().map(|w| (w, w)).collect())
         }
         Some((MessageNoise::Overheard, _)) => Err(Error::NotOffered(

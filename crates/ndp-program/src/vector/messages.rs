@@ -16,10 +16,20 @@ pub struct Message {
     pub sender: usize,
 }
 
-/// The nodes outside a coalition (ascending) that send to it in a step, ascending.
-pub(super) fn senders(step: &Step, coalition: &[usize]) -> Vec<usize> {
-    let mut senders: Vec<usize> = coalition.iter().flat_map(|&v| step.peers(v)).collect();
-    senders.retain(|w| coalition.binary_search(w).is_err());
+/// The nodes that send to a coalition in a step and whose messages tell it something, ascending. A member
+/// whose noise is `known` (ascending) sends what the coalition can compute; one whose noise is not used sends
+/// to the others what they could not know.
+pub(super) fn senders(step: &Step, coalition: &[usize], known: &[usize]) -> Vec<usize> {
+    telling(coalition.iter().flat_map(|&v| step.peers(v)), known)
+}
+
+/// The same for a round in which all neighbors send.
+pub(super) fn neighbors(graph: &Graph, coalition: &[usize], known: &[usize]) -> Vec<usize> {
+    telling(coalition.iter().flat_map(|&v| graph.neighbors(v)).map(|&w| w as usize), known)
+}
+
+fn telling(senders: impl Iterator<Item = usize>, known: &[usize]) -> Vec<usize> {
+    let mut senders: Vec<usize> = senders.filter(|w| known.binary_search(w).is_err()).collect();
     senders.sort_unstable();
     senders.dedup();
     senders
@@ -28,18 +38,14 @@ pub(super) fn senders(step: &Step, coalition: &[usize]) -> Vec<usize> {
 /// The neighbors of a coalition (ascending) that are not in it, ascending.
 #[must_use]
 pub fn outside_neighbors(graph: &Graph, coalition: &[usize]) -> Vec<usize> {
-    let neighbors = coalition.iter().flat_map(|&v| graph.neighbors(v)).map(|&w| w as usize);
-    let mut outside: Vec<usize> = neighbors.filter(|w| coalition.binary_search(w).is_err()).collect();
-    outside.sort_unstable();
-    outside.dedup();
-    outside
+    neighbors(graph, coalition, coalition)
 }
 
 /// The messages that a coalition (ascending) receives from outside, in order of time, then of senders.
 #[must_use]
 pub fn received(sequence: &GossipSequence, coalition: &[usize]) -> Vec<Message> {
     let of_step = |(step, connections)| {
-        senders(connections, coalition).into_iter().map(move |sender| Message { step, sender })
+        senders(connections, coalition, coalition).into_iter().map(move |sender| Message { step, sender })
     };
     sequence.steps().iter().enumerate().flat_map(of_step).collect()
 }

@@ -76,7 +76,7 @@ impl LinearProtocol for VectorProgram<'_> {
     ) -> Result<Observation, Error> {
         let run = self.run(values, sigma, rng)?;
         let coalition = checked_coalition(coalition, self.nodes)?;
-        let mut listener = Listener::nodes(&coalition);
+        let mut listener = Listener::nodes(&coalition, self.known(&coalition));
         self.refuse_what_is_clean(&mut listener)?;
         let of_messages = run.later_noises.iter().filter(|_| self.has_noisy_messages());
         let (mut of_messages, ratio) = (of_messages, self.mixing().and_then(|mixing| mixing.noise));

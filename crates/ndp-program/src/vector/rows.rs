@@ -2,7 +2,7 @@
 //! arrive in time.
 
 use super::heard::{Listener, Messages, drawn_in_round};
-use super::messages::outside_neighbors;
+use super::messages::neighbors;
 use super::run::mixed_share;
 use super::{Engine, MessageNoise, Mixing, Moment, Round, VectorProgram};
 use ndp_account::Error;
@@ -34,7 +34,7 @@ impl VectorProgram<'_> {
         let Some((matrix, rounds)) = self.same_matrix().filter(|_| self.engine().0 == Engine::Powers) else {
             return Err(Error::NotOffered("no powers of one matrix span what is seen"));
         };
-        let senders = outside_neighbors(matrix.graph(), coalition);
+        let senders = neighbors(matrix.graph(), coalition, known);
         Ok(Krylov::new(matrix, coalition, &senders, known, rounds))
     }
 
@@ -46,7 +46,7 @@ impl VectorProgram<'_> {
     /// outsiders hear.
     #[doc(hidden)]
     pub fn exact_rows(&self, coalition: &[usize], known: &[usize], start: bool) -> Result<Rows, Error> {
-        let mut listener = Listener::nodes(coalition);
+        let mut listener = Listener::nodes(coalition, known);
         listener.start = coalition.first().copied().filter(|_| start);
         self.checked()?;
         self.refuse_what_is_clean(&mut listener)?;

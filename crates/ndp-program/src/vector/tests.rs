@@ -3,7 +3,7 @@ use crate::constructors::{fresh_noise, randomized_gossip};
 use crate::{MixingMatrix, Program, Reads, SensitivitySet, Weight};
 use approx::assert_abs_diff_eq;
 use ndarray::{Array2, Axis, array};
-use ndp_account::{Assumption, Error, LinearProtocol, Observer};
+use ndp_account::{Assumption, Error, LinearProtocol, Observer, OwnNoise};
 use ndp_certify::account::{Budget, of_rows};
 use ndp_dp::Sigma;
 use ndp_graph::generators::{complete_graph, grid_2d_graph};
@@ -334,5 +334,35 @@ fn what_is_not_covered_is_refused() -> Result<(), Error> {
     // Too long to be followed; refused at once.
     let long = new().noise(1.0).rounds(matrix, 1 << 62);
     assert!(matches!(long.overheard_loss(&[(0, 1)]), Err(Error::NotOffered(_))));
+    Ok(())
+}
+
+/// A coalition hears all that its members hear, also from one another: where their noise is not used, what
+/// one sends another is news. So it learns no less than each of them.
+#[test]
+fn coalitions_without_their_noise_learn_no_less_than_members() -> Result<(), Error> {
+    let said = Said::new()?;
+    for (k, program) in said.all().into_iter().enumerate() {
+        let program = program.observed_with(OwnNoise::Unknown);
+        for coalition in [[0, 1], [1, 5], [5, 6]] {
+            let together = program.coalition_loss(&coalition)?;
+            for v in coalition {
+                let alone = program.coalition_loss(&[v])?;
+                for u in (0..12).filter(|u| !coalition.contains(u)) {
+                    let (low, high) = (alone.enclosure(u)?.0, together.enclosure(u)?.1);
+                    assert!(low <= high * (1.0 + 1e-9), "{k}, {coalition:?} about {u}: {high} below {low}");
+                }
+            }
+        }
+    }
+    // Node 1 hears the start of 2 and 3, node 2 that of 1, and with what 2 and 3 say then node 1 knows that
+    // of 0.
+    let paw = Graph::from_edges(4, [(0, 3), (1, 2), (1, 3), (2, 3)])?;
+    let matrix = GossipMatrix::metropolis(&paw);
+    let program = VectorProgram::new(4).noise(1.0).rounds(&matrix, 2).observed_with(OwnNoise::Unknown);
+    for coalition in [&[1][..], &[1, 2]] {
+        let (low, high) = program.coalition_loss(coalition)?.enclosure(0)?;
+        assert!((1.0 - 1e-9..=1.0).contains(&low) && high >= 1.0, "{coalition:?}: {low} to {high}");
+    }
     Ok(())
 }

@@ -56,7 +56,7 @@ impl VectorProgram<'_> {
             let columns = n * self.variances().len();
             return Ok(Written { inputs: Array2::zeros((0, n)), noises: Array2::zeros((0, columns)) });
         };
-        let heard = Listener::nodes(coalition).hears(&Round::Matrix(mixing, true))?;
+        let heard = Listener::nodes(coalition, self.known(coalition)).hears(&Round::Matrix(mixing, true))?;
         let (d, per_round) = (heard.len(), mixing.noises());
         let variances = self.variances();
         let width = if per_round > 0 {
@@ -134,7 +134,7 @@ impl VectorProgram<'_> {
     /// With momentum the steps are not symmetric: the state as a combination of all inputs is followed from
     /// the start.
     fn going_on(&self, coalition: &[usize]) -> Result<Written, Error> {
-        let mut listener = Listener::nodes(coalition);
+        let mut listener = Listener::nodes(coalition, self.known(coalition));
         let messages =
             self.each_round().map(|round| Ok(listener.hears(&round)?.len())).sum::<Result<usize, Error>>()?;
         require_dense("a view written out row by row", 2 * messages + 2 * self.nodes, self.nodes)?;

@@ -40,7 +40,7 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
     ];
     against.push(match subject.own_noise {
         OwnNoise::Unknown => {
-            "The noise that an observer drew itself is not used, nor, within a group, what its members send each other. Real observers use both: this is weaker than what nodes could do.".into()
+            "The noise that an observer drew itself is not used. Real observers use it: this is weaker than what nodes could do.".into()
         }
         OwnNoise::Known => "Each knows the noise that it drew itself; that is counted.".into(),
     });
@@ -63,10 +63,9 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
     };
     page.section("What is protected")
         .text(&format!(
-            "{} in {}. Imagine two worlds in which everything else is the same.{moves} What is promised is how hard it is to tell from what is \
+            "Protected is, in {}: {}. Imagine two worlds in which everything else is the same.{moves} What is promised is how hard it is to tell from what is \
              seen which of the two is the real one. The names on this page are those of participants; {whole}.",
-            capital(subject.protected),
-            subject.network,
+            subject.network, subject.protected,
         ))
         .section("What is not")
         .list(&[

@@ -1,5 +1,6 @@
 //! What accounts rest on, in words.
 
+use super::assumed;
 use ndp_account::{ComparedWith, Dependence, Patterns, RestsOn, SensitivitySet};
 
 /// One thing that numbers rest on, as a sentence without its period.
@@ -23,7 +24,9 @@ pub fn rests_on(what: &RestsOn) -> String {
                 .to_owned()
         }
         RestsOn::OthersTogether => {
-            "all that the node sent and received counts as seen by all other nodes together, whatever the others do".to_owned()
+            "all that the node sent and received counts as seen by all other nodes together, whatever the others do; a noise that it \
+             did not draw alone counts as known to them"
+                .to_owned()
         }
         RestsOn::OwnMessages => {
             "what the node contributes depends on nothing else but what it sent and received".to_owned()
@@ -49,6 +52,7 @@ pub fn rests_on(what: &RestsOn) -> String {
         RestsOn::Holdings => {
             "nodes have what they send: assumed, it does not follow from what they were sent".to_owned()
         }
+        RestsOn::Assumed(assumption) => assumed(*assumption).to_owned(),
         RestsOn::SameRun => "both logs tell of the same run: said by who merged them".to_owned(),
         RestsOn::SeparateRuns => {
             "the logs tell of separate runs, each with its own noises, and none reads a hidden value of the other: \

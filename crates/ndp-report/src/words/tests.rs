@@ -2,6 +2,7 @@ use super::*;
 use ndp_account::example::Gossip;
 use ndp_account::{Among, Assumption, Changes, Dependence, Law, Noise, RestsOn, SensitivitySet};
 use ndp_account::{Audience, Covered, Error, Protocol, accounts};
+use ndp_dp::NoiseMultiplier;
 use ndp_graph::{GossipMatrix, Graph, generators::path_graph, progress::Silent};
 
 fn name(v: usize) -> String {
@@ -268,9 +269,13 @@ fn odds_are_rounded_up() -> Result<(), Error> {
     let account = gossip.account(&node(0))?;
     // mu = 1 and 0.02 for its neighbor: Phi(0.5) = 0.69146, Phi(0.01) = 0.50399.
     for (noise, cases) in [(1.0, "at most 69.2 %"), (50.0, "at most 50.4 %")] {
-        let odds = odds(account.as_ref(), 1, NoiseMultiplier::new(noise)?).ok_or(Error::Cancelled)?;
-        assert!(odds.contains(cases), "{odds}");
+        for pairs in [vec![1], vec![1, 2], vec![2, 1]] {
+            let pairs = pairs.into_iter().map(|u| (account.as_ref(), u));
+            let odds = right_guesses(pairs, NoiseMultiplier::new(noise)?).map(guesses);
+            assert!(odds.is_some_and(|odds| odds.contains(cases)), "{cases}");
+        }
     }
+    assert_eq!(right_guesses([], NoiseMultiplier::new(1.0)?), None);
     Ok(())
 }
 

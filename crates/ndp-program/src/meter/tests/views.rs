@@ -43,6 +43,10 @@ fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
         compared += 1;
         match (account.verdict(node, &set)?, reading.verdict(node)?.expect("no member")) {
             (NodeVerdict::Noiseless { .. }, NodeVerdict::Noiseless { .. }) => {}
+            // Where a noise counts as known that need not be, no loss is claimed to be reached.
+            (NodeVerdict::Noiseless { .. }, NodeVerdict::Bounded(found)) => {
+                assert_eq!((found.value(), found.lower), (f64::INFINITY, 0.0), "{case}");
+            }
             (NodeVerdict::Bounded(truth), NodeVerdict::Bounded(found)) => {
                 assert!(
                     truth.lower <= found.value() && found.lower <= truth.value(),
@@ -71,6 +75,8 @@ fn a_dealer_is_not_trusted() -> Result<(), Error> {
             .seen_by(PointOfView::OwnMessages { node: 0 })?;
         alone.step(step)?;
         assert_eq!(alone.reading(0)?.upper(0).is_some_and(f64::is_finite), own, "{holders:?}");
+        let exact = alone.reading(0)?.loss(0).is_ok_and(|loss| loss.value.grade() == Grade::Exact);
+        assert_eq!(exact, own, "{holders:?}");
         // Forgetting the noise before the message does not make it a secret either.
         let mut early = Meter::new(3, [others.clone()], SensitivitySet::UseLevel)?
             .seen_by(PointOfView::OwnMessages { node: 0 })?;
