@@ -241,6 +241,9 @@ impl Composed {
         let (mut low, mut high) = (0.0, pure.min(1.0));
         while high < pure && !fits(high)? {
             (low, high) = (high, (2.0 * high).min(pure));
+            if high > MAX_LEVEL && pure.is_finite() {
+                return Ok((pure * count as f64).next_up());
+            }
             if high > MAX_LEVEL {
                 let what = "delta of the releases";
                 return Err(ndp_dp::Error::NotAchievable { what, target: delta.get(), best: of_one(low)? });

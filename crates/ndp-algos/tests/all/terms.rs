@@ -146,7 +146,9 @@ fn every_protocol_says_what_its_numbers_are_about() {
 /// and that nobody reacts to a token.
 #[test]
 fn those_who_are_trusted_are_said() {
-    use Assumption::{ConstantData, Curator, Fixed, SecureSums, SharedNoise, TheseMeetings};
+    use Assumption::{
+        ConstantData, Curator, Fixed, NothingPublished, SecureSums, SharedNoise, TheseMeetings,
+    };
     let expected: BTreeMap<&str, &[Assumption]> = [
         ("decor", &[SharedNoise][..]),
         ("gopa", &[SharedNoise]),
@@ -154,17 +156,17 @@ fn those_who_are_trusted_are_said() {
         ("secure-neighbor-sums", &[SecureSums]),
         ("hierarchical", &[Fixed, SecureSums]),
         ("dsgd:steps=3,alike=1,fixed=1", &[Fixed]),
-        ("complete-sum:constant=1", &[Fixed, ConstantData]),
-        ("walk:steps=20", &[Fixed]),
+        ("complete-sum:constant=1", &[ConstantData, NothingPublished]),
+        ("walk:steps=20", &[Fixed, NothingPublished]),
         ("ring-sum", &[Fixed]),
         ("ring-sum:passes=2", &[Fixed]),
         ("ring-sum-laplace", &[Fixed]),
         ("ring-sum-discrete-laplace", &[Fixed]),
         ("ring-histogram", &[Fixed]),
-        ("complete-sum", &[Fixed]),
+        ("complete-sum", &[Fixed, NothingPublished]),
         ("complete-sum-laplace", &[Fixed]),
         ("complete-sum-discrete-laplace", &[Fixed]),
-        ("complete-histogram", &[ConstantData]),
+        ("complete-histogram", &[ConstantData, NothingPublished]),
         ("one-peer", &[TheseMeetings]),
         ("randomized-gossip", &[TheseMeetings]),
         ("randomized-accelerated", &[TheseMeetings]),

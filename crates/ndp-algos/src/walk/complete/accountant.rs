@@ -43,6 +43,11 @@ const OF_HISTOGRAMS: Terms = Terms {
 .by("ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization")
 .trusting(Assumption::ConstantData);
 
+/// The terms of an account in which the last holder keeps the token, which is then the assumption.
+fn withheld(walk: CompleteWalk, terms: Terms) -> Terms {
+    if walk.is_published() { terms } else { terms.trusting(Assumption::NothingPublished) }
+}
+
 /// What the account of an observer depends on besides the protocol: the size of the coalition and its
 /// knowledge of the senders.
 fn number_of(observer: &Observer) -> usize {
@@ -98,7 +103,8 @@ impl Protocol for CompleteSum {
             };
             seen_to_hold(noise, target.epsilon(), |at| Ok(of_target(at).epsilon(delta)?))
         };
-        let account = Alike::new(observer, walk.node_count(), self.terms(), profile)
+        let terms = withheld(walk, self.terms());
+        let account = Alike::new(observer, walk.node_count(), terms, profile)
             .with_least(secrecy.is_none().then(|| Box::new(least) as Least))
             .shared_by(self, number_of(observer));
         Ok(at_most(Box::new(account), self.local_bound(observer)))
@@ -154,7 +160,8 @@ impl CompleteSum {
         // Values are the same at each visit, also those of the others: the secrecy of the path does not
         // protect data that change.
         if self.constant_data {
-            Terms { changes: Changes::Value, ..OF_SUMS }.trusting(Assumption::ConstantData)
+            let trusts = [Some(Assumption::ConstantData), None, None];
+            Terms { changes: Changes::Value, trusts, ..OF_SUMS }
         } else {
             OF_SUMS
         }
@@ -250,7 +257,8 @@ impl Protocol for CompleteHistogram {
             let delta = Delta::new(target.delta())?;
             Ok(ndp_dp::loss_law::least_noise(target.epsilon(), delta, law)?.parameter)
         };
-        let account = Alike::new(observer, self.walk.node_count(), OF_HISTOGRAMS, profile)
+        let terms = withheld(self.walk, OF_HISTOGRAMS);
+        let account = Alike::new(observer, self.walk.node_count(), terms, profile)
             .with_least(Some(Box::new(least)))
             .shared_by(self, number_of(observer));
         Ok(at_most(Box::new(account), self.local_bound(observer)))

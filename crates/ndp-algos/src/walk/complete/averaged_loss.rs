@@ -159,6 +159,9 @@ impl CompleteWalk {
     pub(crate) fn rdp_bound(&self, order: Order, mu: f64) -> Result<UpperBound<f64>, Error> {
         let alpha = order.get();
         let theta = theta_of(alpha, mu)?;
+        if theta.is_infinite() {
+            return Ok(UpperBound::new(f64::INFINITY));
+        }
         // A positive quotient that underflows must not become 0.
         let of_order = |ln_moment: f64| {
             if ln_moment == 0.0 { 0.0 } else { positive_up(ln_moment / (alpha - 1.0)) }

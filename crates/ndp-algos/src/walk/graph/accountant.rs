@@ -3,7 +3,7 @@
 use super::by_cost::{ByCost, Quick, least_noise_by_law};
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
-use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins, quick};
+use super::{EdgeRule, LocalLoss, Steps, TokenAveraging, TokenWalk, origins, quick};
 use crate::walk::attacks::on_paths;
 use crate::walk::{FinalToken, OnPath};
 use ndarray::Array1;
@@ -80,8 +80,12 @@ impl Protocol for TokenWalk {
     }
 
     /// For a uniform start and values in an interval of length 1, by the second largest eigenvalue of the
-    /// matrix.
+    /// matrix. Not of walks on which a holder may add noise alone: the mean is then one of fewer values.
     fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
+        let options = self.options();
+        if self.most_contributions() < self.steps() || options.edges != EdgeRule::Unlimited {
+            return Err(Error::NotOffered("the error of a walk is known where every holder contributes"));
+        }
         let n = TokenWalk::node_count(self);
         require_operator(n)?;
         stop.spend(work([n, n, n]))?;
@@ -186,8 +190,12 @@ impl Account for OnGraph {
         self.hops.len()
     }
 
+    /// The last holder has the mean, and may not hand it out unless the account has it as published.
     fn terms(&self) -> Terms {
-        TERMS
+        match self.walk.options().final_token {
+            FinalToken::Withheld => TERMS.trusting(Assumption::NothingPublished),
+            FinalToken::Published | FinalToken::Masked => TERMS,
+        }
     }
 
     /// Every answer is the smaller of a Rényi bound and the bound by the law of the cost.

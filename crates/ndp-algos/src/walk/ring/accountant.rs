@@ -90,12 +90,17 @@ impl RingHistogram {
             }
             _ => "every report of a label; the first holder also puts uniform labels in",
         };
-        Terms { changes: Changes::EveryLabel, noise: Noise::of(Law::RandomizedResponse, on), ..Terms::VALUES }
+        let noise = Noise::of(Law::RandomizedResponse, on);
+        let terms = Terms { changes: Changes::EveryLabel, noise, ..Terms::VALUES }
             .by(
                 "ndp_algos::walk::ring::RingHistogram::epsilon_towards",
                 "Privacy amplification by decentralization",
             )
-            .trusting(Assumption::Fixed)
+            .trusting(Assumption::Fixed);
+        match self.final_token() {
+            FinalToken::Withheld => terms.trusting(Assumption::NothingPublished),
+            FinalToken::Published | FinalToken::Masked => terms,
+        }
     }
 
     /// The same histogram with reports at another noise.
