@@ -434,7 +434,8 @@ pub(crate) struct Train {
     /// If the network is in pieces, take the largest one.
     #[arg(long, requires = "graph")]
     pub(crate) largest_component: bool,
-    /// How many users the examples are dealt to if there is no graph; by default one for every ten examples.
+    /// How many users the examples are dealt to if there is no graph; by default one for every ten examples
+    /// of the training set, at least 2 and at most 1000.
     #[arg(long, value_name = "N", conflicts_with = "graph")]
     pub(crate) users: Option<usize>,
     /// The protocol: walk-sgd-complete, walk-sgd, gossip-sgd, federated-sgd or central-sgd.

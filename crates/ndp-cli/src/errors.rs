@@ -1,8 +1,10 @@
 //! What can go wrong, and the exit code that says so.
 
+use ndp_graph::Graph;
 use ndp_report::files::OutputError;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The exit code after an interruption.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -71,9 +73,64 @@ impl From<ndp_account::Error> for Failure {
     }
 }
 
-/// The error as the command says it: what to do about an answer that was to end before it was there.
+/// The names of the nodes of the graph, for errors of libraries, which know numbers.
+static NAMES: OnceLock<Vec<String>> = OnceLock::new();
+
+/// From now on errors call the nodes of this graph by their labels.
+pub(crate) fn know(graph: &Graph) {
+    if let Some(labels) = graph.labels() {
+        // A process has one graph.
+        let _ = NAMES.set(labels.to_vec());
+    }
+}
+
+/// An error of a library in which nodes have their names.
+#[derive(Debug)]
+struct Named(String);
+
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Named {}
+
+/// The error with the names of the nodes, if it is about one.
+fn named(error: &ndp_account::Error) -> Option<String> {
+    use ndp_account::Error::{Certify, RepeatedMember, SourceIsObserver};
+    use ndp_certify::Error::{LossTooLarge, NoiselessView};
+    let name = |&v: &usize| match NAMES.get().and_then(|names| names.get(v)) {
+        Some(name) => name.clone(),
+        None => format!("node {v}"),
+    };
+    Some(match error {
+        Certify(NoiselessView(u)) => format!(
+            "the observer sees a combination of inputs without noise that reveals {}: its loss is infinite, and more noise changes nothing: \
+             take another protocol, or fewer who observe together",
+            name(u)
+        ),
+        Certify(LossTooLarge(u)) => {
+            format!(
+                "what the observer learns about {} is larger than any number: it sees almost no noise",
+                name(u)
+            )
+        }
+        RepeatedMember(v) => format!("{} is given twice in the coalition", name(v)),
+        SourceIsObserver(v) => {
+            format!("{} is both source and observer: its loss to itself is not a privacy loss", name(v))
+        }
+        _ => return None,
+    })
+}
+
+/// The error as the command says it: nodes by their names, and what to do about an answer that was to end
+/// before it was there.
 pub(crate) fn in_words(error: ndp_account::Error) -> ndp_account::Error {
     use ndp_account::Error::{NotOffered, Stopped};
+    if let Some(text) = named(&error) {
+        return ndp_account::Error::carrying(Named(text));
+    }
     use ndp_numeric::stop::Stopped::{Asked, OutOfTime, OutOfWork};
     match error {
         Stopped(OutOfTime) => NotOffered(

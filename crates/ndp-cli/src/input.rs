@@ -96,6 +96,7 @@ fn connected(input: &GraphInput, weighted: bool) -> Result<(Graph, Option<EdgeWe
             graph.node_count()
         )));
     }
+    crate::errors::know(&graph);
     Ok((graph, weights))
 }
 
@@ -177,7 +178,17 @@ pub(crate) fn node(graph: &Graph, label: &str) -> Result<usize, Failure> {
         Some(labels) => labels.iter().position(|other| other == label),
         None => label.parse().ok().filter(|&v| v < graph.node_count()),
     };
-    found.ok_or_else(|| Failure::Refused(format!("the graph has no node {label:?}")))
+    found.ok_or_else(|| {
+        let alike = |other: &&String| other.to_lowercase() == label.to_lowercase();
+        let meant = match graph.labels() {
+            None => format!(": its nodes are 0 to {}", graph.node_count() - 1),
+            Some(labels) => match labels.iter().find(alike) {
+                Some(other) => format!(": did you mean {other:?}?"),
+                None => format!(": its nodes have names such as {:?}", labels[0]),
+            },
+        };
+        Failure::Refused(format!("the graph has no node {label:?}{meant}"))
+    })
 }
 
 /// The nodes by their names, for files that name many.

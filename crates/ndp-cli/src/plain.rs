@@ -9,7 +9,7 @@ use ndp_graph::Graph;
 use ndp_report::page::Page;
 use ndp_report::words::{Words, capital};
 pub(crate) use ndp_report::words::{
-    assumed, by, changes, law, measure, noise_in_a_sentence, noise_in_units, noise_is, odds,
+    assumed, by, changes, law, measure, noise_in_a_sentence, noise_in_units, noise_is,
     page::{Subject, assumptions, opening, sureness},
     rests_on, unknown,
 };

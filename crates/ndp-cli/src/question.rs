@@ -129,7 +129,12 @@ fn looking(
         let members =
             labels.split(',').map(|label| node(graph, label.trim())).collect::<Result<Vec<_>, _>>()?;
         let observer = Observer::coalition(&members);
-        observer.checked(n)?;
+        if observer.checked(n)?.len() == n {
+            return Err(Failure::Refused(format!(
+                "{}: leave a node out of --coalition",
+                words::NOBODY_OUTSIDE
+            )));
+        }
         let names: Vec<String> = members.iter().map(|&v| crate::input::label(graph, v)).collect();
         (Audience::named(vec![observer]), names.join(", ") + " together")
     } else if !chosen.observer.is_empty() {
@@ -195,7 +200,7 @@ fn edge(graph: &Graph, text: &str) -> Result<(usize, usize), Failure> {
     if graph.has_edge(a, b) {
         Ok((a, b))
     } else {
-        Err(refused("the two are not neighbors, so that nothing is sent between them"))
+        Err(refused("the two are not neighbors in the graph, and a tap is on one of its edges"))
     }
 }
 

@@ -228,8 +228,16 @@ pub(crate) struct Pictures {
 #[derive(Args, Debug)]
 pub(crate) struct Unit {
     /// How far a value may move, in the unit of the values.
-    #[arg(long, default_value_t = 1.0, value_name = "S")]
+    #[arg(long, default_value_t = 1.0, value_name = "S", value_parser = sensitivity)]
     pub(crate) sensitivity: f64,
+}
+
+/// A sensitivity that every command takes.
+fn sensitivity(text: &str) -> Result<f64, String> {
+    let sensitivity: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    let refused =
+        |_| "it must be positive and finite: it says how far the value of one node may move".to_owned();
+    ndp_dp::Sensitivity::new(sensitivity).map(|_| sensitivity).map_err(refused)
 }
 
 /// How long an answer may take.

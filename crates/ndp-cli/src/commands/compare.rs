@@ -96,6 +96,9 @@ impl Compared<'_> {
     fn verdict(&self) -> Result<(), Failure> {
         let partly: Vec<&str> =
             self.answered().filter(|row| !is_whole(row)).map(|row| row.name.as_str()).collect();
+        if self.answered().next().is_none() {
+            return Err(Failure::Refused("no protocol answers this question: the reasons are above".into()));
+        }
         if partly.is_empty() {
             return Ok(());
         }

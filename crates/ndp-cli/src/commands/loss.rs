@@ -4,7 +4,7 @@ mod show;
 mod walk;
 
 use super::covered;
-use super::losses::{Entry, Losses, all, of_others};
+use super::losses::{Entry, Losses, all, of_others, right_guesses};
 use super::prove::Proof;
 use crate::args::Loss;
 use crate::errors::Failure;
@@ -115,9 +115,8 @@ impl<'a> Study<'a> {
         let Losses { entries, not_known, bound: not_known_at_most, .. } = losses;
         let worst = worst_of(&covered, &entries, not_known, noise, measure)?;
         let others = of_others(&covered, noise, measure)?;
-        let of_others = others.map(|(loss, account, u)| (loss, Some((account, u))));
-        let bound = match (not_known_at_most.map(|bound| (bound, None)), of_others) {
-            (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
+        let bound = match (not_known_at_most, others) {
+            (Some(a), Some(b)) => Some(a.max(b)),
             // The bound for the observers not looked at says nothing about pairs that were not known in time.
             (None, _) if not_known > 0 => None,
             (a, b) => a.or(b),
@@ -136,19 +135,15 @@ impl<'a> Study<'a> {
             statement,
             grade: if exact { Grade::Exact } else { Grade::UpperBound },
             worst,
-            bound: bound.map(|(bound, _)| bound),
+            bound,
             right: None,
             units: None,
             judged: None,
             notes,
         };
         if self.asked.pictures.report.is_some() {
-            let of_bound = found.largest_bound().and(bound).and_then(|(_, account)| account);
-            let of_pair =
-                found.largest().map(|entry| (covered.looked_at()[entry.observer].as_ref(), entry.u));
-            let account = if found.largest_bound().is_some() { of_bound } else { of_pair };
             found.units = walk::units(covered.looked_at(), &found.entries, graph.node_count());
-            found.right = account.and_then(|(account, u)| words::right_guesses(account, u, noise));
+            found.right = right_guesses(&covered, &found.entries, noise).filter(|_| not_known == 0);
         }
         found.judged = self.target.as_ref().map(|target| found.judged(&covered, target)).transpose()?;
         Ok(found)

@@ -139,43 +139,44 @@ impl Losses {
     }
 }
 
-/// The largest upper bound on what an observer who was not looked at learns about a node, with the account
-/// that gives it and that node.
-pub(super) fn of_others<'a>(
-    covered: &'a Covered<'_>,
+/// The largest upper bound on what an observer who was not looked at learns about a node.
+pub(super) fn of_others(
+    covered: &Covered<'_>,
     noise: NoiseMultiplier,
     measure: Measure,
-) -> Result<Option<(f64, &'a dyn Account, usize)>, Failure> {
+) -> Result<Option<f64>, Failure> {
+    let losses = bounded(covered).into_par_iter().map(|(account, u)| -> Result<f64, Failure> {
+        Ok(account.profile(u, noise)?.loss(measure)?.into_value())
+    });
+    Ok(losses.collect::<Result<Vec<_>, _>>()?.into_iter().reduce(f64::max))
+}
+
+/// The share of right guesses about all pairs of the question: those that were computed, and those that a
+/// bound covers.
+pub(super) fn right_guesses(covered: &Covered<'_>, entries: &[Entry], noise: NoiseMultiplier) -> Option<f64> {
+    let of_entry = |entry: &Entry| (covered.looked_at()[entry.observer].as_ref(), entry.u);
+    words::right_guesses(entries.iter().map(of_entry).chain(bounded(covered)), noise)
+}
+
+/// The pairs of observers who were not looked at, one of each class.
+fn bounded<'a>(covered: &'a Covered<'_>) -> Vec<(&'a dyn Account, usize)> {
     if matches!(covered.coverage, Coverage::Symmetric { .. }) {
         // By symmetry these observers learn what those learn who were looked at.
-        return Ok(None);
+        return Vec::new();
     }
-    let mut classes = Vec::new();
-    let mut kept: Vec<&dyn Account> = Vec::new();
+    let (mut classes, mut pairs) = (Vec::new(), Vec::new());
     for account in covered.others() {
+        let nodes = (0..account.node_count()).filter(|&u| !account.observer().contains(u));
         match account.class() {
             Some(class) if classes.contains(&class) => {}
-            class => {
-                classes.extend(class);
-                kept.push(account.as_ref());
+            Some(class) => {
+                classes.push(class);
+                pairs.extend(nodes.take(1).map(|u| (account.as_ref(), u)));
             }
+            None => pairs.extend(nodes.map(|u| (account.as_ref(), u))),
         }
     }
-    let most = kept.par_iter().map(|account| -> Result<_, Failure> {
-        let mut most: Option<(f64, &dyn Account, usize)> = None;
-        for u in (0..account.node_count()).filter(|&u| !account.observer().contains(u)) {
-            let loss = account.profile(u, noise)?.loss(measure)?.into_value();
-            if most.is_none_or(|(before, ..)| loss > before) {
-                most = Some((loss, *account, u));
-            }
-            if account.class().is_some() {
-                break;
-            }
-        }
-        Ok(most)
-    });
-    let most = most.collect::<Result<Vec<_>, _>>()?.into_iter().flatten();
-    Ok(most.reduce(|a, b| if b.0 > a.0 { b } else { a }))
+    pairs
 }
 
 /// Nodes whose losses are computed beside one another.

@@ -13,7 +13,7 @@ use ndp_dp::Delta;
 use ndp_program::meter::{Feed, Limits, Refusal};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::time::{Duration, Instant};
-use told::{Known, Told};
+use told::{Known, Refused, Told};
 
 pub(crate) fn run(asked: &Asked) -> Result<(), Failure> {
     let delta = Delta::new(asked.delta)?;
@@ -23,21 +23,21 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Failure> {
     }
     let mut watch = Watch::new(asked, delta);
     let ended = watch.follow(limits.as_ref())?;
-    // Where a line is refused because of the budget, what stands before it holds. A line that is refused as
-    // such leaves open what else happened: there are no numbers to show, only the error.
-    if ended.as_ref().err().is_none_or(|(_, error)| Refusal::of(error).is_some()) {
-        watch.close()?;
-    }
-    match ended {
-        Ok(()) => Ok(()),
-        Err((number, error)) => Err(match Refusal::of(&error) {
-            Some(refusal) => Failure::NotMet(format!(
-                "the budget is exceeded by line {number}: {}; the numbers above are those before it",
-                told::refused(watch.feed.names(), refusal, delta)?
-            )),
-            None => Failure::Refused(format!("line {number} of the log: {error}")),
-        }),
-    }
+    let refused = match &ended {
+        Ok(()) => None,
+        Err((number, error)) => match Refusal::of(error) {
+            Some(refusal) => Some(told::refused(watch.feed.names(), refusal, *number, delta)?),
+            // A line that is refused as such leaves open what else happened: there are no numbers to show.
+            None => return Err(Failure::Refused(format!("line {number} of the log: {error}"))),
+        },
+    };
+    watch.close(refused.as_ref())?;
+    refused.map_or(Ok(()), |refused| {
+        Err(Failure::NotMet(format!(
+            "the budget is exceeded by line {}: {}; the numbers above are those before it, and nothing after it was read",
+            refused.line, refused.why
+        )))
+    })
 }
 
 /// A feed for the point of view that is asked for.
@@ -118,7 +118,9 @@ impl<'a> Watch<'a> {
 
     /// Writes a JSON line if a loss has changed, or what the losses rest on.
     fn write_json(&mut self, number: u64) -> Result<(), Failure> {
-        let Some(path) = &self.asked.json else { return Ok(()) };
+        if self.asked.json.is_none() {
+            return Ok(());
+        }
         let Some((meter, told)) = self.feed.meter().zip(self.told()?) else { return Ok(()) };
         let now = told.known();
         if self.told.as_ref() == Some(&now) {
@@ -127,15 +129,21 @@ impl<'a> Watch<'a> {
         let text = serde_json::json!({ "version": 1, "line": number, "delta": self.asked.delta,
             "set": meter.set(), "view": meter.view(), "rests_on": meter.rests_on(), "failure": told.failure(),
             "pairs": told.json() });
-        let text = format!("{text}\n");
+        self.add_json(&text)?;
+        self.told = Some(now);
+        Ok(())
+    }
+
+    /// Adds a line of JSON, or prints it at once.
+    fn add_json(&mut self, line: &serde_json::Value) -> Result<(), Failure> {
+        let Some(path) = &self.asked.json else { return Ok(()) };
+        let text = format!("{line}\n");
         if path.as_os_str() == "-" {
             let mut out = std::io::stdout().lock();
             let done = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-            done.map_err(Failure::file(path))?;
-        } else {
-            self.json.extend_from_slice(text.as_bytes());
+            return done.map_err(Failure::file(path));
         }
-        self.told = Some(now);
+        self.json.extend_from_slice(text.as_bytes());
         Ok(())
     }
 
@@ -154,7 +162,7 @@ impl<'a> Watch<'a> {
         }
         let left = self.left(MOST_LIVE)?;
         if let Some(path) = page {
-            output::page(path, &told.page(left.as_deref(), Some(REFRESH)))?;
+            output::page(path, &told.page(left.as_deref(), Some(REFRESH), None))?;
         }
         if self.live {
             output::print(b"\x1b[H\x1b[2J")?;
@@ -183,8 +191,11 @@ impl<'a> Watch<'a> {
         }))
     }
 
-    /// Prints the summary and writes the files at the end.
-    fn close(&self) -> Result<(), Failure> {
+    /// Prints the summary and writes the files at the end, which may be a line that the budget refused.
+    fn close(&mut self, refused: Option<&Refused>) -> Result<(), Failure> {
+        if let Some(refused) = refused {
+            self.add_json(&serde_json::json!({ "version": 1, "refused": refused.json() }))?;
+        }
         if let Some(path) = self.asked.json.as_ref().filter(|path| path.as_os_str() != "-") {
             output::write(path, &self.json)?;
         }
@@ -195,11 +206,11 @@ impl<'a> Watch<'a> {
                     .into(),
             ));
         };
-        let left = self.left(MOST_ROUNDS)?;
+        let left = if refused.is_none() { self.left(MOST_ROUNDS)? } else { None };
         if let Some(path) = &self.asked.page {
-            output::page(path, &told.page(left.as_deref(), None))?;
+            output::page(path, &told.page(left.as_deref(), None, refused))?;
         }
-        print(&told.text(left.as_deref(), self.asked.worst))
+        print(&told.text(left.as_deref(), self.asked.worst, refused))
     }
 }
 

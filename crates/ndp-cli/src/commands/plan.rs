@@ -203,6 +203,11 @@ impl Plans<'_> {
 fn candidates(graph: &Graph, asked: &Plan) -> Result<(Vec<Candidate>, Vec<&'static str>), Failure> {
     let only = &asked.protocols;
     for name in only {
+        if let Some((alone, _)) = name.split_once(':') {
+            return Err(Failure::Usage(format!(
+                "plan chooses the parameters: --protocol {alone}; ndp compare takes --protocol {name}"
+            )));
+        }
         registry::find(name)?;
     }
     let base = stopping_rounds(&input::matrix(graph, Weights::Metropolis)?)? as f64;

@@ -123,7 +123,7 @@ impl Proof {
     ) -> Result<(), Failure> {
         let written = self.write(graph, &chosen.observers, sources, quiet)?;
         line(&format!(
-            "proof: {} pairs, mu^2 at most {} at noise 1, in {}; to check it: {}",
+            "proof: {} pairs, mu^2 at most {} at noise 1 and sensitivity 1, in {}; to check it: {}",
             written.pairs,
             up(written.largest),
             self.into.display(),

@@ -189,7 +189,11 @@ fn searched(Tried { question, report, .. }: &Tried) -> Vec<(&'static str, String
     } else {
         format!("{} nodes learn together", search.observers)
     };
-    let about = if search.bounded == Bounded::Mean { "the mean over all nodes" } else { "each node" };
+    let about = if search.bounded == Bounded::Mean {
+        "each node, as the mean over all nodes, its own 0 included"
+    } else {
+        "each node"
+    };
     rows.push((
         "about",
         format!(

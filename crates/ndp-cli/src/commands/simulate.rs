@@ -42,15 +42,31 @@ fn answer(asked: &Simulate) -> Result<Simulated<'_>, Failure> {
         Some(rounds) => rounds,
         None => stopping_rounds(&matrix)?,
     };
+    if rounds.checked_mul(n).is_none_or(|numbers| numbers > MOST_NUMBERS) {
+        return Err(Failure::Refused(format!(
+            "{rounds} rounds of {n} nodes are too many to run one by one: at most {} are run here",
+            (MOST_NUMBERS / n).max(1)
+        )));
+    }
     let column = Array2::from_shape_vec((n, 1), values.clone())
         .map_err(|error| Failure::Refused(error.to_string()))?;
     let run = SynchronousGossip::new(matrix, rounds).run(column.view(), Sigma::new(asked.noise)?, rng)?;
     let mean = values.iter().sum::<f64>() / n as f64;
     let ends: Vec<f64> = run.output.column(0).to_vec();
     let square = ends.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n as f64;
+    if !mean.is_finite() || !square.is_finite() {
+        return Err(Failure::Refused(
+            "the values, or the noise, are so large that their mean or the error is beyond the range of floating point: divide both by \
+             the same number"
+                .into(),
+        ));
+    }
     let names = (0..n).map(|v| input::label(&graph, v)).collect();
     Ok(Simulated { asked, names, rounds, values, ends, mean, error: square.sqrt() })
 }
+
+/// The most numbers that nodes may send in a run.
+const MOST_NUMBERS: usize = 1 << 25;
 
 impl Answer for Simulated<'_> {
     fn text(&self) -> Vec<Part<'_>> {

@@ -72,7 +72,7 @@ fn text(study: &Study, together: &[Together]) -> Vec<Part<'static>> {
         Some(Part::Line(format!("{}, noise {}: {words}", found.protocol, noise(found.noise))))
     }));
     if together.is_empty() {
-        parts.push(Part::Line(words::NOBODY_OUTSIDE.to_owned()));
+        parts.push(Part::Line(format!("{}.", words::capital(words::NOBODY_OUTSIDE))));
     }
     let said = together.iter().map(|found| (found.protocol.as_str(), &found.statement));
     let lines = [plain::noises_of(said.clone()), plain::granted_by(said)].concat();

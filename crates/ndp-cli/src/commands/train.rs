@@ -5,7 +5,7 @@ mod show;
 
 use self::problem::{Problem, problem};
 use super::covered;
-use super::losses::{all, of_others};
+use super::losses::{all, of_others, right_guesses};
 use crate::args::{Knowledge, Train};
 use crate::errors::Failure;
 use crate::output::{note, number};
@@ -144,15 +144,14 @@ impl<'a> Study<'a> {
         let most = entries.iter().reduce(|a, b| if b.loss > a.loss { b } else { a });
         let others = of_others(covered, noise, measure)?;
         let mut grades: Vec<Grade> = entries.iter().map(|entry| entry.grade).collect();
-        let of_most = most.map(|entry| (entry.loss, accounts[entry.observer].as_ref(), entry.u));
-        let most_of_all = match (of_most, others) {
-            (Some(seen), Some(bound)) if bound.0 > seen.0 => {
+        let most_of_all = match (most.map(|entry| entry.loss), others) {
+            (Some(seen), Some(bound)) if bound > seen => {
                 grades.push(Grade::UpperBound);
                 Some(bound)
             }
             (seen, bound) => seen.or(bound),
         };
-        let Some((largest, ..)) = most_of_all else {
+        let Some(largest) = most_of_all else {
             return Err(Failure::Refused(
                 "all users observe together, so that there is nobody to protect".into(),
             ));
@@ -162,7 +161,7 @@ impl<'a> Study<'a> {
             of_looked_at,
             largest,
             tightest: most.map(|entry| (names[entry.u].clone(), of(entry.observer), entry.loss)),
-            odds: most_of_all.and_then(|(_, account, u)| plain::odds(account, u, noise)),
+            odds: right_guesses(covered, &entries, noise).map(words::guesses),
             grades,
             rows: entries
                 .iter()

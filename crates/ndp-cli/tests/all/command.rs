@@ -152,7 +152,7 @@ fn mistakes_are_named() {
         ("loss path --noise 1 --observer 1 --outsider", 2, "cannot be used"),
         ("loss path --noise 1 --delta 2", 1, "delta"),
         ("loss path --noise 1 --renyi 1 --order 1", 1, "order"),
-        ("loss path --noise 1 --sensitivity 0", 1, "sensitivity"),
+        ("loss path --noise 1 --sensitivity 0", 2, "positive and finite"),
         ("loss path --noise 1 --observer 1 --csv path/below", 3, "cannot use path/below"),
         ("loss path --noise 0.1 --observer 1 --epsilon 1", 1, "ndp calibrate"),
         ("loss path --noise 1 --protocol one-peer", 1, "power of 2"),

@@ -32,10 +32,13 @@ fn an_observer_that_is_named_twice_counts_once() {
 #[test]
 fn a_proof_about_nobody_is_refused() {
     let folder = folder("nobody");
-    for who in ["--observer a --source a", "--coalition a,b,c"] {
+    for (who, says) in [
+        ("--observer a --source a", "nothing to prove"),
+        ("--coalition a,b,c", "nobody outside the observer"),
+    ] {
         let (code, _, problem) =
             run(&folder, &format!("prove path --protocol muffliato:rounds=2 {who} --into proof.jsonl"));
-        assert!(code == 1 && problem.contains("nothing to prove"), "{code} {problem}");
+        assert!(code == 1 && problem.contains(says), "{code} {problem}");
         assert!(!folder.join("proof.jsonl").exists());
     }
     std::fs::remove_dir_all(folder).unwrap();

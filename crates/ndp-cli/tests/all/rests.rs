@@ -2,6 +2,7 @@
 
 use super::common::{folder, run};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 fn in_folder(name: &str) -> std::path::PathBuf {
@@ -137,18 +138,22 @@ fn tables_of_some_are_called_that() {
 #[test]
 fn everybody_together_has_no_losses() {
     let folder = in_folder("everybody");
-    let ask = "sweep path --protocol decor --noise 2 --coalition a,b,c --row a --into lines.jsonl";
-    let (code, said, problem) = run(&folder, ask);
-    assert_eq!(code, 0, "{problem}");
-    assert!(said.contains("There is nobody outside the observer"), "{said}");
-    let lines = std::fs::read_to_string(folder.join("lines.jsonl")).unwrap();
-    let line: Value = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
-    assert!(line["at"][0]["max"].is_null() && line["at"][0]["row"][0].is_null(), "{line}");
+    for ask in [
+        "loss path --noise 2 --coalition a,b,c",
+        "calibrate path --epsilon 1 --coalition a,b,c",
+        "compare path --epsilon 1 --coalition a,b,c",
+        "ledger path --run decor@2 --coalition a,b,c --epsilon 3",
+        "sweep path --protocol decor --noise 2 --coalition a,b,c --into lines.jsonl",
+    ] {
+        let (code, said, problem) = run(&folder, ask);
+        assert!(code == 1 && said.is_empty(), "{ask}: {said}");
+        assert!(problem.contains("there is nobody outside the observer"), "{ask}: {problem}");
+    }
     let table: String = (0..60).map(|i| format!("{},{},{}\n", i % 7, i * i % 11, i % 2)).collect();
     std::fs::write(folder.join("table.csv"), format!("a,b,label\n{table}")).unwrap();
     let (code, _, problem) =
         run(&folder, "train table.csv --noise 2 --users 3 --standardize --coalition 0,1,2");
-    assert!(code != 0 && problem.contains("there is nobody to protect"), "{problem}");
+    assert!(code != 0 && problem.contains("there is nobody outside the observer"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -174,5 +179,154 @@ fn a_meter_tells_what_is_assumed_later() {
     };
     assert_eq!(told.lines().next().and_then(reads), Some("fixed".into()), "{told}");
     assert_eq!(told.lines().last().and_then(reads), Some("assumed".into()), "{told}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A walk whose holders stop contributing has no known error, and the last holder of a token keeps it.
+#[test]
+fn walks_say_who_keeps_the_token() {
+    let folder = in_folder("kept");
+    let ask =
+        "compare ring --epsilon 5 --protocol walk:steps=40 --protocol walk:steps=40,cap=1 --csv out.csv";
+    let (code, _, problem) = run(&folder, ask);
+    assert_eq!(code, 0, "{problem}");
+    let text = std::fs::read_to_string(folder.join("out.csv")).unwrap();
+    let errors: BTreeMap<String, bool> = csv::Reader::from_reader(text.as_bytes())
+        .records()
+        .map(|row| row.map(|row| (row[0].to_owned(), row[2].is_empty())).unwrap())
+        .collect();
+    assert_eq!((errors["walk:steps=40"], errors["walk:steps=40,cap=1"]), (false, true), "{text}");
+    let kept = "nobody hands out what it holds in the end";
+    for protocol in ["walk:steps=3", "complete-sum:steps=3", "complete-sum:steps=3,constant=1"] {
+        let ask = format!("loss ring --noise 2 --observer 1 --protocol {protocol} --report page.html");
+        let (code, said, problem) = run(&folder, &ask);
+        assert_eq!(code, 0, "{problem}");
+        let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
+        assert!(said.contains(kept) && page.to_lowercase().contains(kept), "{protocol}: {said}");
+    }
+    let (_, said, _) = run(&folder, "loss ring --noise 2 --observer 1 --protocol ring-sum");
+    assert!(!said.contains(kept), "{said}");
+    let (code, _, problem) =
+        run(&folder, "plan ring --epsilon 1 --any-topology --protocol walk --report plan.html");
+    assert_eq!(code, 0, "{problem}");
+    let page = std::fs::read_to_string(folder.join("plan.html")).unwrap();
+    assert!(page.contains("must not hand out") && !page.contains("that nodes end with"), "{page}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The share of right guesses is that of the pair where it is largest, which for walks is not the one with
+/// the largest epsilon: an attack on another pair does better than that one allows.
+#[test]
+fn right_guesses_are_those_about_every_pair() {
+    let folder = in_folder("guesses");
+    let karate = include_str!("../../examples/karate.txt");
+    std::fs::write(folder.join("karate"), karate).unwrap();
+    let ask = "loss karate --protocol walk --noise 0.3 --observer 33 --report page.html";
+    let (code, _, problem) = run(&folder, ask);
+    assert_eq!(code, 0, "{problem}");
+    let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
+    let (_, after) = page.split_once("guesses the right one in at most ").unwrap();
+    let right: f64 = after.split(' ').next().unwrap().parse().unwrap();
+    // Of 20,000 runs about node 18 an attack recognized 99.97 % at a rate of false alarms of 47.4 %.
+    assert!((76.2..100.0).contains(&right), "{right}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A budget that is exceeded is said wherever the numbers before it are.
+#[test]
+fn a_refused_line_is_said_everywhere() {
+    let folder = in_folder("refused");
+    let log = r#"{"ndp-meter": 1, "nodes": ["ann","bob"], "set": "use-level"}
+{"contribute":"x","node":0,"reads":"nothing"}
+{"send":"x","from":0,"to":1}
+{"contribute":"w","node":0,"reads":"nothing"}
+"#;
+    std::fs::write(folder.join("log"), log).unwrap();
+    let (code, said, problem) = run(&folder, "meter log --budget-epsilon 3 --json b.json --page b.html");
+    assert_eq!(code, 1);
+    assert!(problem.contains("the budget is exceeded by line 3"), "{problem}");
+    assert!(
+        said.contains("before line 3, which exceeds the budget") && said.contains("more was shown"),
+        "{said}"
+    );
+    let page = std::fs::read_to_string(folder.join("b.html")).unwrap();
+    assert!(page.contains("more was shown") && !page.contains("No pair that is watched"), "{page}");
+    let json = std::fs::read_to_string(folder.join("b.json")).unwrap();
+    let last: Value = serde_json::from_str(json.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["refused"]["line"], &last["refused"]["loss"]), (&3.into(), &"inf".into()), "{json}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A meter assumes what the account of the same steps assumes; a node that trusts nobody has upper bounds.
+#[test]
+fn meters_assume_what_programs_do() {
+    let folder = in_folder("trust");
+    let log = r#"{"ndp-meter": 1, "nodes": ["ann","bob","cem"], "set": "same-direction"}
+{"graph":"g","family":"complete"}
+{"contribute":"x","reads":"nothing"}
+{"noise":"m","pairwise":"g","variance":4}
+{"noise":"z","variance":"1/4"}
+{"let":"y","sum":{"x":1,"z":1,"m":1}}
+{"secure-sum":"s","of":"y","nodes":[1,2],"to":0}
+{"broadcast":"y"}
+"#;
+    std::fs::write(folder.join("log"), log).unwrap();
+    let (code, said, problem) = run(&folder, "meter log --json told.json --page page.html");
+    assert_eq!(code, 0, "{problem}");
+    let told = std::fs::read_to_string(folder.join("told.json")).unwrap();
+    let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
+    for (words, name) in
+        [("a secure sum shows its receiver", "secure-sums"), ("that several nodes share", "shared-noise")]
+    {
+        assert!(said.contains(words) && page.contains(words) && told.contains(name), "{words}: {said}");
+    }
+    // The truth is 1/2: all others together do not know the third noise. It counts as known to them.
+    let own = r#"{"ndp-meter": 1, "nodes": ["ann","bob","cem"], "set": "same-direction"}
+{"contribute":"x","node":0,"reads":"nothing"}
+{"noise":"z","shared":[0],"variance":1}
+{"noise":"c","nodes":[0,1,2],"covariance":[[1,0,0],[0,1,0],[0,0,1]]}
+{"let":"y","node":0,"sum":{"x":1,"z":1,"c":1}}
+{"send":"y","from":0,"to":1}
+"#;
+    std::fs::write(folder.join("own"), own).unwrap();
+    let (code, said, problem) = run(&folder, "meter own --view own:ann");
+    assert_eq!(code, 0, "{problem}");
+    let row = said.lines().find(|line| line.starts_with("ann")).unwrap();
+    assert!(row.contains(" 1.00000 ") && row.contains("upper-bound"), "{said}");
+    assert!(said.contains("did not draw alone counts as known"), "{said}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Errors call nodes by their names, and a sensitivity is a positive number for every command.
+#[test]
+fn errors_name_what_the_user_named() {
+    let folder = in_folder("names");
+    std::fs::write(folder.join("num"), "1 2\n2 3\n3 4\n").unwrap();
+    for (ask, says) in [
+        ("loss num --protocol ring-sum --noise 2 --coalition 1,3", "that reveals 2: its loss"),
+        ("loss path --protocol ring-sum --noise 2 --coalition a,c", "that reveals b: its loss"),
+        ("compare path --epsilon 1 --protocol ring-sum --coalition a,c", "that reveals b: its loss"),
+        ("loss num --noise 2 --coalition 2,2", "2 is given twice"),
+        ("audit num --noise 2 --source 2 --observer 2", "2 is both source and observer"),
+        ("calibrate path --epsilon 1 --sensitivity -1", "positive and finite"),
+        ("compare path --epsilon 1 --sensitivity 0", "positive and finite"),
+        ("plan path --epsilon 1 --sensitivity nan", "positive and finite"),
+        ("loss path --noise 2 --observer A", "did you mean \"a\"?"),
+        ("simulate num --drawn --noise 1 --rounds 100000000000", "too many to run"),
+    ] {
+        let (code, said, problem) = run(&folder, ask);
+        assert!(code != 0 && (said + &problem).contains(says), "{ask}: {problem}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// What a proof file proves is in units of the sensitivity, whatever that of the answer is.
+#[test]
+fn proofs_are_at_sensitivity_one() {
+    let folder = in_folder("unit-proof");
+    let ask = "loss path --protocol decor --noise 1 --sensitivity 10 --mu 20 --proof proof.jsonl";
+    let (code, said, problem) = run(&folder, ask);
+    assert_eq!(code, 0, "{problem}");
+    assert!(said.contains("at noise 1 and sensitivity 1, in "), "{said}");
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -249,7 +249,7 @@ impl Found<'_> {
                 let (v, u) = (&self.of_observer[entry.observer], &self.names[entry.u]);
                 (entry.loss, format!(": what {v} learns about {u}"), false)
             }
-            (None, None) => return words::NOBODY_OUTSIDE.to_owned(),
+            (None, None) => return format!("{}.", words::capital(words::NOBODY_OUTSIDE)),
         };
         let most = words::Most {
             loss: format!("{} ({})", up(most), self.study.measure),

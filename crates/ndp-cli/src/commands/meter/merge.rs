@@ -34,10 +34,13 @@ pub(super) fn run(
     let told = Told::new(merged.names(), &limits, merged.readings(), rests_on, delta)?;
     if let Some(path) = &asked.json {
         let text = serde_json::json!({ "version": 1, "delta": asked.delta, "set": merged.set(),
-            "rests_on": merged.rests_on(), "pairs": told.json() });
+            "rests_on": merged.rests_on(), "failure": told.failure(), "pairs": told.json() });
         output::write(path, format!("{text}\n").as_bytes())?;
     }
-    print(&told.text(None, asked.worst))?;
+    if let Some(path) = &asked.page {
+        output::page(path, &told.page(None, None, None))?;
+    }
+    print(&told.text(None, asked.worst, None))?;
     match told.exceeded() {
         Some(pair) => Err(Failure::NotMet(format!("together the logs exceed the budget: {pair}"))),
         None => Ok(()),

@@ -124,13 +124,15 @@ impl Told {
     }
 
     /// What the terminal shows at the end.
-    pub(super) fn text(&self, left: Option<&str>, worst: usize) -> Vec<Part<'_>> {
-        let title = match self.rounds {
-            None => "What the logs show together".to_owned(),
-            Some(0) => "What was shown so far".to_owned(),
-            Some(rounds) => format!("What was shown so far, after {rounds} rounds"),
+    pub(super) fn text(&self, left: Option<&str>, worst: usize, refused: Option<&Refused>) -> Vec<Part<'_>> {
+        let title = match (refused, self.rounds) {
+            (Some(refused), _) => refused.title(),
+            (None, None) => "What the logs show together".to_owned(),
+            (None, Some(0)) => "What was shown so far".to_owned(),
+            (None, Some(rounds)) => format!("What was shown so far, after {rounds} rounds"),
         };
-        let mut said: Vec<_> = self.rests_on.iter().map(|what| ("rests on", words::rests_on(what))).collect();
+        let mut said: Vec<_> = refused.map(|refused| ("refused", refused.sentence())).into_iter().collect();
+        said.extend(self.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));
         said.push(("stopping", plain::stopping(self.limited).to_owned()));
         if let (recorded @ 1.., all) = self.recorded {
             said.push(("accounts", format!("{recorded} of {all} from the record")));
@@ -159,8 +161,12 @@ impl Told {
     }
 
     /// A page with the table, which a browser reloads after `again` seconds.
-    pub(super) fn page(&self, left: Option<&str>, again: Option<u32>) -> Page {
-        let mut page = Page::new("What was shown so far");
+    pub(super) fn page(&self, left: Option<&str>, again: Option<u32>, refused: Option<&Refused>) -> Page {
+        let mut page = Page::new(&match (refused, self.rounds) {
+            (Some(refused), _) => refused.title(),
+            (None, None) => "What the logs show together".to_owned(),
+            (None, Some(_)) => "What was shown so far".to_owned(),
+        });
         if let Some(seconds) = again {
             page = page.refreshed_after(seconds);
         }
@@ -168,9 +174,10 @@ impl Told {
             None | Some(0) => String::new(),
             Some(rounds) => format!(" after {rounds} rounds"),
         };
-        page = match self.rows.first() {
-            None => page.verdict(Tone::Plain, "Nobody is watched."),
-            Some(row) => page.verdict(
+        page = match (refused, self.rows.first()) {
+            (Some(refused), _) => page.verdict(Tone::Bad, &format!("{}.", refused.sentence())),
+            (None, None) => page.verdict(Tone::Plain, "Nobody is watched."),
+            (None, Some(row)) => page.verdict(
                 Tone::Plain,
                 &format!(
                     "No pair that is watched has lost more than epsilon {} at delta {} so far{rounds}: that is the bound for what \
@@ -190,6 +197,7 @@ impl Told {
             .section("What this rests on")
             .list(&rests_on.collect::<Vec<_>>())
             .text(&format!("{}.", plain::stopping(self.limited)))
+            .text(&format!("The account fails: {}.", question::probability(self.failure)))
     }
 
     /// A message about the first pair above its limit.
@@ -205,18 +213,52 @@ impl Told {
     }
 }
 
-pub(super) fn refused(names: Option<&NodeNames>, refusal: &Refusal, delta: Delta) -> Result<String, Failure> {
-    let of = |u: usize| names.map_or_else(|| u.to_string(), |names| name(names, u));
+/// A line that was refused because of the budget.
+pub(super) struct Refused {
+    pub(super) line: u64,
+    pub(super) why: String,
+    observer: String,
+    source: String,
+    loss: f64,
+    limit: f64,
+}
+
+impl Refused {
+    fn title(&self) -> String {
+        format!("What was shown before line {}, which exceeds the budget", self.line)
+    }
+
+    fn sentence(&self) -> String {
+        format!(
+            "with line {} of the log {}. If the log tells what has happened, more was shown than the numbers here say: they are those \
+             before this line, and nothing after it was read",
+            self.line, self.why
+        )
+    }
+
+    pub(super) fn json(&self) -> serde_json::Value {
+        serde_json::json!({ "line": self.line, "observer": self.observer, "source": self.source,
+            "loss": output::finite(self.loss), "limit": output::finite(self.limit) })
+    }
+}
+
+pub(super) fn refused(
+    names: Option<&NodeNames>,
+    refusal: &Refusal,
+    line: u64,
+    delta: Delta,
+) -> Result<Refused, Failure> {
+    let source = names.map_or_else(|| refusal.node.to_string(), |names| name(names, refusal.node));
     let observer =
         names.map_or_else(|| refusal.observer.to_string(), |names| name_of(&refusal.observer, names));
-    Ok(format!(
-        "{observer} would learn up to {} about {} (epsilon {}), the limit is {} (epsilon {})",
+    let why = format!(
+        "{observer} would learn up to {} about {source} (epsilon {}), the limit is {} (epsilon {})",
         up(refusal.loss),
-        of(refusal.node),
         up(epsilon(refusal.loss, delta)?),
         output::down(refusal.limit),
         up(epsilon(refusal.limit, delta)?),
-    ))
+    );
+    Ok(Refused { line, why, observer, source, loss: refusal.loss, limit: refusal.limit })
 }
 
 /// The epsilon of a squared `mu`, rounded up.

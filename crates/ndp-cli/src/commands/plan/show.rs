@@ -7,6 +7,7 @@ use crate::output::{count, up};
 use crate::plain;
 use crate::question;
 use crate::show::{Answer, Drawn, Part, Sheet, columns};
+use ndp_account::Assumption;
 use ndp_algos::registry;
 use ndp_dp::{Grade, Verdict};
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -97,7 +98,12 @@ impl Drawn for Plans<'_> {
         );
         let mean = best.error.map_or_else(String::new, |error| {
             let error = up(error * unit);
-            format!(" The mean that nodes end with is then wrong by {error} at most, as a root mean square.")
+            let mean = if statement.assumes.contains(&Assumption::NothingPublished) {
+                "The mean that the last holder of the token keeps, and must not hand out,"
+            } else {
+                "The mean that nodes end with"
+            };
+            format!(" {mean} is then wrong by {error} at most, as a root mean square.")
         });
         let sentence = format!(
             "With {} and noise {}, what {} learns is {}.{mean}{}",
