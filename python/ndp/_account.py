@@ -128,7 +128,9 @@ class Profile:
         Exact(0.500001, 'mu')
         """
         kept = list(parts)
-        node = kept[0].node if kept else None
+        if not kept:
+            raise NdpError("there is nothing to compose: give at least one profile")
+        node = kept[0].node
         other = next((part.node for part in kept if part.node != node), node)
         if other != node:
             raise NdpError(f"the profiles need to be about the same node, got {node!r} and {other!r}")
@@ -146,7 +148,8 @@ class Profile:
         return self._recipe
 
     def __repr__(self) -> str:
-        return f"<Profile {self._native.words()}>"
+        # How much of a node's data may differ is in the statement.
+        return f"<Profile {self._native.words().removesuffix(' (data of one node replaced)')}>"
 
     def _repr_html_(self) -> str:
         said = self.statement

@@ -148,8 +148,8 @@ def pairs_html(losses: Any) -> str:
     import html
 
     rows = []
-    for v in losses.observers[:20]:
-        one = losses.towards(v)
+    for i, v in enumerate(losses.observers[:20]):
+        one = losses._of_column(i)
         rows.append(
             f"<tr><td>{html.escape(repr(v))}</td><td>{one.max:.6g}</td><td>{one.mean:.6g}</td></tr>"
         )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import _ndp
 from ._ndp import NdpError
-from ._rounded import digits_of, shown
+from ._rounded import _rounded_at, digits_of, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -130,6 +130,15 @@ class Guarantee(Graded):
         if copy is False:
             raise ValueError("a guarantee becomes an array by a copy of its value")
         return np.array(self.value, dtype)
+
+    def round(self, decimals: int = 0, out: Any = None) -> float:
+        """The value with so many decimals, rounded so that it holds."""
+        if out is not None:
+            raise ValueError("a guarantee is rounded to a number of its own")
+        return _rounded_at(float(self.value), int(decimals), self.what not in _FROM_BELOW)
+
+    def __round__(self, digits: int | None = None) -> float:
+        return self.round(digits or 0)
 
     def _digits(self) -> str:
         return digits_of(self.value, up=self.what not in _FROM_BELOW)

@@ -31,7 +31,8 @@ class Graph:
         - a ``networkx.Graph``, labels of any kind;
         - a SciPy sparse array or matrix, or a square NumPy array: entry ``(u, v)`` not 0 is an edge;
         - a pair of integer arrays ``(u, v)``: a tuple, or a list of two lists or arrays;
-        - an edge list ``[(u, v), ...]`` of tuples of integers, or of names: then nodes are in the order in which they are named first;
+        - an edge list ``[(u, v), ...]`` of tuples of integers, or of names: then nodes are in the order in which they are named first.
+          Integers are places, as in arrays: all nodes from 0 to the largest take part, those without an edge, too;
         - an integer array of two columns, one edge a row;
         - the path of an edge list, two labels a line, perhaps gzipped;
         - a ``rustworkx.PyGraph``, its nodes by their indices;

@@ -662,18 +662,24 @@ class PairwiseLosses(_Reports):
         wanted = self._members_of(observer)
         for i, members in enumerate(self.coalitions):
             if sorted(members) == wanted:
-                names = ("coalitions", "grades", "ranks", "bits", "failures", "means", "mean_grades")
-                parts: dict[str, Any] = {name: [getattr(self, name)[i]] for name in names}
-                parts.update(unit=self._unit[i : i + 1].copy(), lower=self.lower[i : i + 1].copy())
-                said = self.statements[i].__reduce__()[1]
-                return Losses(self.graph, self.protocol, {**parts, "statement": said, "statements": [said]}, self._origin)
+                return self._of_column(i)
         raise NdpError(f"{observer!r} is not one of the observers")
 
+    def _of_column(self, i: int) -> Losses:
+        names = ("coalitions", "grades", "ranks", "bits", "failures", "means", "mean_grades")
+        parts: dict[str, Any] = {name: [getattr(self, name)[i]] for name in names}
+        parts.update(unit=self._unit[i : i + 1].copy(), lower=self.lower[i : i + 1].copy())
+        said = self.statements[i].__reduce__()[1]
+        return Losses(self.graph, self.protocol, {**parts, "statement": said, "statements": [said]}, self._origin)
+
     def _members_of(self, observer: Any) -> list[int]:
-        # A tuple may be a label, too.
-        if isinstance(observer, list) or (isinstance(observer, tuple) and observer in self.observers and observer not in self._labels):
+        if isinstance(observer, list):
             return sorted(self._index(label) for label in observer)
-        return [self._index(observer)]
+        # A tuple may be a label, too.
+        named = [i for i, other in enumerate(self.observers) if other == observer] if isinstance(observer, tuple) else []
+        if len(named) > 1:
+            raise NdpError(f"{observer!r} is a node and a coalition here: a list is the coalition, and items() has both")
+        return sorted(self.coalitions[named[0]]) if named else [self._index(observer)]
 
     def __getitem__(self, pair: tuple[Hashable, Hashable]) -> Guarantee:
         """The unit loss of a pair: exposed node, observer."""
@@ -682,8 +688,8 @@ class PairwiseLosses(_Reports):
 
     def items(self) -> Iterator[tuple[tuple[Hashable, Hashable], Guarantee]]:
         """Each pair of an exposed node and an observer with its unit loss."""
-        for observer in self.observers:
-            for node, loss in self.towards(observer).items():
+        for i, observer in enumerate(self.observers):
+            for node, loss in self._of_column(i).items():
                 yield (node, observer), loss
 
     @property

@@ -213,6 +213,12 @@ class Meter:
 
     def _number_of(self, observer: Any) -> int:
         found = self._numbers.get(frozenset(self._place(v) for v in self._members(observer)))
+        if isinstance(observer, tuple) and observer in self._places and all(v in self._places for v in observer):
+            # A tuple that is a label, too.
+            together = self._numbers.get(frozenset(self._place(v) for v in observer))
+            if found is not None and together is not None:
+                raise NdpError(f"{observer!r} is a node and a coalition here: a frozenset is the coalition, [{observer!r}] the node")
+            found = together if found is None else found
         if found is None:
             raise NdpError(f"{observer!r} is not one of the observers of this meter")
         return found

@@ -13,7 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 #: A format specification: how the text is laid out, how many digits it has, of which kind.
-_SPEC = re.compile(r"(?:.?[<>=^])?[ +-]?z?#?0?\d*[,_]?(?:\.(?P<digits>\d+))?(?P<kind>[a-zA-Z%]?)", re.DOTALL)
+_SPEC = re.compile(
+    r"(?P<first>(?:.?[<>=^])?[ +-]?z?)#?(?P<width>0?\d*)(?P<group>[,_]?)(?P<last>(?:\.(?P<digits>\d+))?(?P<kind>[a-zA-Z%]?))", re.DOTALL
+)
 #: Digits that survive the way to a float and back.
 _FLOAT_DIGITS = 15
 
@@ -55,7 +57,11 @@ def shown(x: Any, spec: str, up: bool = True) -> str:
         digits = precision + 1 if kind in ("e", "E") else max(precision, 1)
         near = _nearby(exact, digits, up)
     plain = kind != "%" and digits <= _FLOAT_DIGITS and 1e-290 < abs(near) < 1e300
-    return format(float(near) if plain or not near else near, spec)
+    if plain or not near:
+        return format(float(near), spec)
+    # Decimals know neither `#` nor groups by `_`.
+    text = format(near, match["first"] + match["width"] + match["group"].replace("_", ",") + match["last"])
+    return text.replace(",", "_") if match["group"] == "_" else text
 
 
 def digits_of(x: float, digits: int = 6, up: bool = True) -> str:
@@ -126,6 +132,14 @@ class _End(np.float64):
         rounded = _rounded_at(float(self), int(digits or 0), self.up)
         return int(rounded) if digits is None else rounded
 
+    def round(self, decimals: Any = 0, out: Any = None) -> Any:
+        """The number with so many decimals, rounded outwards."""
+        rounded = np.float64(_rounded_at(float(self), int(decimals), self.up))
+        if out is None:
+            return rounded
+        out[...] = rounded
+        return out
+
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (float(self),))
 
@@ -169,6 +183,12 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
         return getattr(ufunc, method)(*map(_plain, inputs), **options)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        if function is np.array2string and arguments and isinstance(arguments[0], _Ends):
+            named = {**dict(zip(("max_line_width", "precision"), arguments[1:3])), **options}
+            printed = arguments[0]._printed(named.get("precision"))
+            if len(arguments) > 3:
+                raise TypeError("say more than the precision of a text by name")
+            return np.array2string(printed, **{**named, "precision": 17})
         return _plain(super().__array_function__(function, types, arguments, options))
 
     def astype(self, *args: Any, **options: Any) -> Any:
@@ -226,9 +246,9 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
     def __str__(self) -> str:
         return np.array_str(self._printed(), precision=17)
 
-    def _printed(self) -> Any:
-        """As many digits as NumPy shows, in an array that NumPy prints to the last of them."""
-        digits = max(int(np.get_printoptions()["precision"] or 8), 1)
+    def _printed(self, precision: Any = None) -> Any:
+        """So many digits, or as many as NumPy shows, in an array that NumPy prints to the last of them."""
+        digits = max(int(precision or np.get_printoptions()["precision"] or 8), 1)
         return _rounded(self, digits, self.up)
 
     def __reduce__(self) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._checks import Progress, _listed, _reporter
+from ._checks import Progress, _listed, _reporter, _rounds
 from ._grades import Exact, Guarantee, UpperBound
 from ._graph import GraphLike
 from ._losses import Noises, _frame, noises_of
@@ -116,7 +116,7 @@ def sweep(
     [(1, 4.0, Exact(0.926342, 'epsilon', {'delta': 1e-05})), (2, 4.0, Exact(0.926342, 'epsilon', {'delta': 1e-05}))]
     """
     named: Mapping[str, Any] = graphs if isinstance(graphs, Mapping) else {"graph": graphs}
-    counts = [rounds] if isinstance(rounds, (int, np.integer)) else list(rounds)
+    counts = [_rounds(count) for count in (list(rounds) if isinstance(rounds, Iterable) else [rounds])]
     noises = [float(noise) for noise in noises_of(sigma).ravel()]
     chosen = None if observers is None else list(_listed(observers, "observers"))
     if not (named and counts and noises):
@@ -127,13 +127,13 @@ def sweep(
         for j, count in enumerate(counts):
             if tell is not None:
                 tell(i * len(counts) + j, len(named) * len(counts))
-            made = protocol(graph, int(count))
+            made = protocol(graph, count)
             who = made._observers(chosen)
             accounts = made._native.accounts(who)
             said = statement_of(accounts, made.nodes)
             for noise in noises:
                 worst = _worst(made, who, accounts, noise, float(sensitivity), float(delta))
-                rows.append({"graph": name, "rounds": int(count), **worst, "statement": said})
+                rows.append({"graph": name, "rounds": count, **worst, "statement": said})
     if tell is not None:
         tell(len(named) * len(counts), len(named) * len(counts))
     return Sweep(rows)

@@ -243,7 +243,13 @@ def _path(nodes: int, holders: Sequence[int], least: int) -> tuple[int, list[int
 
 
 def _from_zero(count: int, name: str) -> int:
-    return 0 if type(count) is int and count == 0 else _rounds(count, name)
+    try:
+        number = operator.index(count)
+    except TypeError:
+        raise NdpError(f"{name} must be a whole number, got {count!r}") from None
+    if number < 0:
+        raise NdpError(f"{name} must be at least 0, got {number}")
+    return number and _rounds(number, name)
 
 
 def average_on_path(

@@ -164,7 +164,7 @@ def test_arguments_that_exclude_each_other_or_mean_nothing_are_refused():
         (lambda: ndp.walks.sum_on_path(4, [0, 1.7]), "whole numbers"),
         (lambda: ndp.walks.average_on_path(4, [0]), "at least 2"),
         (lambda: ndp.walks.token_walk(P3, 9, burn_in=1.5), "whole number, got 1.5"),
-        (lambda: ndp.walks.token_walk(P3, 9, refractory=-1), "at least 1, got -1"),
+        (lambda: ndp.walks.token_walk(P3, 9, refractory=-1), "at least 0, got -1"),
         (lambda: ndp.least_noise(ndp.gossip(P3, 2), pairs=lambda u, v: 1.0, observers=[[0, 1]]), "for a coalition give worst="),
         (lambda: ndp.programs.dsgd(P3, 2, noise=[[1], [0, 1], [0, 0, 1]]), "one row for each of the 2 steps, got 3"),
         (lambda: ndp.programs.dsgd(P3, 2, ndp.Sensitivity("signs", along=[1.0, 1.0])).account(0), "along= goes with"),
