@@ -246,3 +246,28 @@ def test_a_type_checker_refuses_what_python_refuses(tmp_path):
     said = subprocess.run(command, cwd=tmp_path, env={**os.environ, **path}, capture_output=True, text=True).stdout
     errors = [line.split(":")[1] + line.rpartition(" ")[2] for line in said.splitlines() if ": error: " in line]
     assert errors == ["6[arg-type]", "7[operator]", "8[attr-defined]", "9[call-arg]"], said
+
+
+def test_numpy_rounds_outward_too():
+    r = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).losses(observer=0)
+    e = r.epsilon(4.0, 1e-5)
+    # 0.92634...
+    assert e[1].round(3) == np.round(e[1], 3) == e.round(3)[1] == 0.927
+    assert np.round(ndp.Exact(0.92634, "mu"), 3) == ndp.Exact(0.92634, "mu").round(3) == round(ndp.Exact(0.92634, "mu"), 3) == 0.927
+    assert np.array2string(e[1:2], precision=3) == np.array2string(e[1:2], None, 3) == "[0.927]"
+    low = r.enclosure[0][1]
+    assert low.round(3) <= low
+
+
+@pytest.mark.parametrize("spec", ["_.17f", "#.1%", "#.20g", "_%", "#.3g", ",.20f", ">#40.25f"])
+def test_every_format_of_floats_is_one_of_guarantees(spec):
+    for x in (1e-300, 0.92634, 1234567.890625):
+        text = format(ndp.Exact(x, "delta"), spec)
+        plain = text.replace("_", "").replace(",", "").strip()
+        value = float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
+        assert value >= x * (1 - 1e-15), (spec, text)
+
+
+def test_nothing_has_no_profile():
+    with pytest.raises(ndp.NdpError, match="at least one"):
+        ndp.Profile.compose([])

@@ -158,3 +158,30 @@ def test_noise_on_what_is_overheard_protects_against_outsiders_alone():
             p.account(**who)
     with pytest.raises(ndp.NdpError, match="the nodes themselves average clean messages"):
         ndp.audit(p, (0, 1), runs=1_000)
+
+
+def test_tuples_that_are_labels_are_told_from_coalitions():
+    """In a factor graph a coalition of two nodes has the name of the factor between them."""
+    edges = [(0, (0, 1)), ((0, 1), 1), (1, (1, 2)), ((1, 2), 2), (2, (2, 3)), ((2, 3), 3)]
+    p = ndp.fresh_noise(nx.Graph(edges), 4)
+    r = p.all_losses([[0, 1], (0, 1), [2, 3], 0])
+    alone = {members: p.losses(coalition=list(members)) for members in ((0, 1), (2, 3))}
+    # All pairs, in the order of the observers: two coalitions, a factor and a node.
+    found = [(pair, float(loss)) for pair, loss in r.items()]
+    assert len(found) == 5 + 6 + 5 + 6
+    assert found[:5] == [((u, (0, 1)), float(loss)) for u, loss in alone[0, 1].items()]
+    assert found[5:11] == [((u, (0, 1)), float(loss)) for u, loss in p.losses((0, 1)).items()]
+    assert r._repr_html_().count("(0, 1)") >= 2
+    with pytest.raises(ndp.NdpError, match="a node and a coalition here"):
+        r.towards((0, 1))
+    assert float(r.towards([0, 1]).max) == float(alone[0, 1].max)
+    # (2, 3) is a coalition here, though it is the name of a factor.
+    assert float(r.towards((2, 3)).max) == float(alone[2, 3].max)
+    letters, observers = nx.Graph([("a", "b"), ("b", "c"), ("c", ("a", "b"))]), [["a", "b"], [("a", "b")]]
+    with pytest.raises(ndp.NdpError, match="a node and a coalition here"):
+        ndp.Meter(letters, per="participant", clip=1.0, observers=observers, limits={(("a", "b"), "c"): 0.1})
+
+
+def test_coalitions_without_their_noise_learn_no_less_than_members():
+    p = ndp.gossip(([0, 1, 1, 2], [3, 2, 3, 3]), 2)
+    assert p.losses(1, own_noise=False)[0] == 1.0 == p.losses(coalition=[1, 2], own_noise=False)[0]
