@@ -143,7 +143,7 @@ impl<'a> Study<'a> {
         };
         if self.asked.pictures.report.is_some() {
             found.units = walk::units(covered.looked_at(), &found.entries, graph.node_count());
-            found.right = right_guesses(&covered, &found.entries, noise).filter(|_| not_known == 0);
+            found.right = if not_known == 0 { right_guesses(&covered, &found.entries, noise) } else { None };
         }
         found.judged = self.target.as_ref().map(|target| found.judged(&covered, target)).transpose()?;
         Ok(found)

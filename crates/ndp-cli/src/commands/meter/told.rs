@@ -175,7 +175,7 @@ impl Told {
             Some(rounds) => format!(" after {rounds} rounds"),
         };
         page = match (refused, self.rows.first()) {
-            (Some(refused), _) => page.verdict(Tone::Bad, &format!("{}.", refused.sentence())),
+            (Some(refused), _) => page.verdict(Tone::Bad, &format!("{}.", words::capital(&refused.sentence()))),
             (None, None) => page.verdict(Tone::Plain, "Nobody is watched."),
             (None, Some(row)) => page.verdict(
                 Tone::Plain,
