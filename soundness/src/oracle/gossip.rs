@@ -116,21 +116,27 @@ fn at_the_start(n: usize, rows: Vec<Vec<BigInt>>, coalition: &[usize], known: bo
     }
 }
 
-/// The neighbors of a coalition that are outside it.
-fn outside(graph: &Graph, coalition: &[usize]) -> Vec<usize> {
+/// Whether a message of `w` tells the coalition something: members who know their noises compute what they
+/// send each other.
+fn tells(w: usize, coalition: &[usize], known: bool) -> bool {
+    !(known && coalition.contains(&w))
+}
+
+/// The neighbors of members whose messages tell the coalition something.
+fn senders(graph: &Graph, coalition: &[usize], known: bool) -> Vec<usize> {
     let hears = |w: &usize| graph.neighbors(*w).iter().any(|&v| coalition.contains(&(v as usize)));
-    (0..graph.node_count()).filter(|w| !coalition.contains(w)).filter(hears).collect()
+    (0..graph.node_count()).filter(|&w| tells(w, coalition, known)).filter(hears).collect()
 }
 
 fn unit_vector(n: usize, v: usize) -> Vec<BigInt> {
     (0..n).map(|u| BigInt::from(u8::from(u == v))).collect()
 }
 
-/// `(W^t)_w` for all rounds `t` and all neighbors `w` outside the coalition.
+/// `(W^t)_w` for all rounds `t` and all senders `w`.
 pub(crate) fn fixed(matrix: &Matrix, rounds: usize, coalition: &[usize], known: bool) -> Linear {
     let n = matrix.node_count();
     let mut level: Vec<Vec<BigInt>> =
-        outside(&matrix.graph, coalition).into_iter().map(|w| unit_vector(n, w)).collect();
+        senders(&matrix.graph, coalition, known).into_iter().map(|w| unit_vector(n, w)).collect();
     let mut rows = Vec::new();
     for _ in 0..rounds {
         let next = level.iter().map(|row| matrix.row_times(row)).collect();
@@ -161,7 +167,7 @@ impl Step {
     }
 }
 
-/// `(W_{t-1} ⋯ W_0)_w` for every message that reaches the coalition from outside.
+/// `(W_{t-1} ⋯ W_0)_w` for every message that tells the coalition something.
 pub(crate) fn sequence(n: usize, steps: &[Step], coalition: &[usize], known: bool) -> Linear {
     // The state as rows over the inputs, all over one denominator.
     let mut state: Vec<Vec<BigInt>> = (0..n).map(|v| unit_vector(n, v)).collect();
@@ -170,7 +176,7 @@ pub(crate) fn sequence(n: usize, steps: &[Step], coalition: &[usize], known: boo
         let mut peers: Vec<usize> = coalition.iter().flat_map(|&v| step.peers(v)).collect();
         peers.sort_unstable();
         peers.dedup();
-        rows.extend(peers.iter().filter(|w| !coalition.contains(w)).map(|&w| state[w].clone()));
+        rows.extend(peers.iter().filter(|&&w| tells(w, coalition, known)).map(|&w| state[w].clone()));
         match step {
             Step::Idle => {}
             &Step::Pair(a, b) => {
@@ -240,10 +246,10 @@ pub(crate) fn accelerated(
                 z[v].add_times(-share, &difference);
             }
         }
-        match (coalition.contains(&a), coalition.contains(&b)) {
-            (true, false) => rows.push(x[b].entries.clone()),
-            (false, true) => rows.push(x[a].entries.clone()),
-            _ => {}
+        for (to, from) in [(a, b), (b, a)] {
+            if coalition.contains(&to) && tells(from, coalition, known) {
+                rows.push(x[from].entries.clone());
+            }
         }
         let mut difference = x[a].clone();
         difference.add_times(-1.0, &x[b]);
@@ -261,7 +267,7 @@ pub(crate) fn fresh(matrix: &Matrix, variances: &[f64], coalition: &[usize], kno
     let rounds = variances.len();
     // Columns: the inputs, then the noises of round 0, of round 1, ...
     let mut rows = Vec::new();
-    for w in outside(&matrix.graph, coalition) {
+    for w in senders(&matrix.graph, coalition, known) {
         // The powers W^0..W^t, each with its own denominator L^k; a row of age t needs all of them over L^t.
         let mut powers = vec![unit_vector(n, w)];
         let denominator = &matrix.denominator;
@@ -294,7 +300,7 @@ pub(crate) fn fresh(matrix: &Matrix, variances: &[f64], coalition: &[usize], kno
     }
 }
 
-/// Who hears messages: a coalition hears messages from outside to its members; an outsider hears messages
+/// Who hears messages: a coalition hears messages to its members; an outsider hears messages
 /// along tapped edges, from the first node of each to the second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ears<'a> {
@@ -337,14 +343,14 @@ pub(crate) fn noisy_messages(
     for t in 0..rounds {
         let heard: Vec<(usize, usize)> = if kind == MessageNoise::PerLink {
             let into = links.iter().enumerate();
-            let hears = |a: usize, w: usize| coalition.contains(&a) && !coalition.contains(&w);
+            let hears = |a: usize, w: usize| coalition.contains(&a) && tells(w, coalition, known);
             let into = into.filter(|&(_, &(a, w))| hears(a, w) || taps.contains(&(w, a)));
             into.map(|(k, &(_, w))| (w, k)).collect()
         } else {
             // Here a node sends the same message to all neighbors, so tapping any of its edges shows that
             // message.
             let tapped = (0..n).filter(|w| taps.iter().any(|(from, _)| from == w));
-            outside(graph, coalition).into_iter().chain(tapped).map(|w| (w, w)).collect()
+            senders(graph, coalition, known).into_iter().chain(tapped).map(|w| (w, w)).collect()
         };
         for (w, k) in heard {
             let mut row = state[w].clone();
