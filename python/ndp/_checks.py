@@ -78,14 +78,14 @@ def _count(count: int, name: str) -> int:
     return number
 
 
-def _whole(count: Any, name: str) -> int:
+def _whole(count: Any, name: str, least: int = 1) -> int:
     """A number of things, however many; a fraction is refused, of which a comparison would let one more through."""
     try:
         number = operator.index(count)
     except TypeError:
         raise NdpError(f"{name} must be a whole number, got {count!r}") from None
-    if number < 1:
-        raise NdpError(f"{name} must be at least 1, got {number}")
+    if number < least:
+        raise NdpError(f"{name} must be at least {least}, got {number}")
     return number
 
 

@@ -18,7 +18,7 @@ from . import _ndp
 from ._grades import UpperBound, number_of
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import NdpError
-from ._checks import Parameters, _count, _held, _rounds, _same, _seed
+from ._checks import Parameters, _count, _held, _rounds, _same, _seed, _whole
 from ._protocols import TokenProtocol, _on_matrix
 
 __all__ = [
@@ -243,13 +243,7 @@ def _path(nodes: int, holders: Sequence[int], least: int) -> tuple[int, list[int
 
 
 def _from_zero(count: int, name: str) -> int:
-    try:
-        number = operator.index(count)
-    except TypeError:
-        raise NdpError(f"{name} must be a whole number, got {count!r}") from None
-    if number < 0:
-        raise NdpError(f"{name} must be at least 0, got {number}")
-    return number and _rounds(number, name)
+    return _whole(count, name, least=0) and _rounds(count, name)
 
 
 def average_on_path(
