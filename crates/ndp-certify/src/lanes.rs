@@ -14,14 +14,21 @@ impl Row {
     pub(crate) const ZERO: Self = Self([0; 8]);
 
     #[inline(always)]
-    fn map(self, f: impl Fn(u64) -> u64) -> Self {
-        Self(self.0.map(f))
+    fn map(mut self, f: impl Fn(u64) -> u64) -> Self {
+        for x in &mut self.0 {
+            *x = f(*x);
+        }
+        self
     }
 
-    /// Lane by lane.
+    /// Lane by lane. A loop is always compiled as a part of its caller, for the processor of that one; the
+    /// functions of arrays in the standard library are not.
     #[inline(always)]
-    fn with(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
-        Self(std::array::from_fn(|lane| f(self.0[lane], other.0[lane])))
+    fn with(mut self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        for (x, y) in self.0.iter_mut().zip(other.0) {
+            *x = f(*x, y);
+        }
+        self
     }
 }
 
@@ -141,8 +148,10 @@ impl Named<'_> {
 #[inline(always)]
 fn difference<const L: usize>(numbers: &[[Row; L]], count: u32, own: &[Row; L]) -> [Row; L] {
     let times = |x: u64| (x * u64::from(count)).wrapping_neg();
-    let mut low = own.map(|row| row.map(|x| times(x & HALF)));
-    let mut high = own.map(|row| row.map(|x| times(x >> 32)));
+    let (mut low, mut high) = halves(own);
+    for j in 0..L {
+        (low[j], high[j]) = (low[j].map(times), high[j].map(times));
+    }
     for x in numbers {
         for j in 0..L {
             low[j] = low[j].with(x[j], |sum, x| sum.wrapping_add(x & HALF));
@@ -155,8 +164,22 @@ fn difference<const L: usize>(numbers: &[[Row; L]], count: u32, own: &[Row; L]) 
 /// `to ← to + x`.
 #[inline(always)]
 fn add<const L: usize>(to: &mut [Row; L], x: &[Row; L]) {
-    let sums = |half: fn(u64) -> u64| std::array::from_fn(|j| to[j].with(x[j], |a, b| half(a) + half(b)));
-    *to = carried(sums(|x| x & HALF), sums(|x| x >> 32));
+    let (mut low, mut high) = halves(to);
+    for j in 0..L {
+        low[j] = low[j].with(x[j], |sum, x| sum + (x & HALF));
+        high[j] = high[j].with(x[j], |sum, x| sum + (x >> 32));
+    }
+    *to = carried(low, high);
+}
+
+/// The lower and the upper halves of all limbs.
+#[inline(always)]
+fn halves<const L: usize>(x: &[Row; L]) -> ([Row; L], [Row; L]) {
+    let (mut low, mut high) = (*x, *x);
+    for j in 0..L {
+        (low[j], high[j]) = (x[j].map(|x| x & HALF), x[j].map(|x| x >> 32));
+    }
+    (low, high)
 }
 
 /// The numbers with these lower and upper halves of limbs, which are integers with signs.
@@ -209,8 +232,10 @@ fn digit(n: u64, divisor: u64, inverse: f64) -> (u64, u64) {
 #[inline(always)]
 fn negate_where<const L: usize>(sign: Row, x: &mut [Row; L]) {
     // In two's complement: every bit the other way around, plus 1.
-    let halves = |half: fn(u64) -> u64| std::array::from_fn(|j| x[j].with(sign, |x, sign| half(x ^ sign)));
-    let (mut low, high): ([Row; L], [Row; L]) = (halves(|x| x & HALF), halves(|x| x >> 32));
+    for row in x.iter_mut() {
+        *row = row.with(sign, |x, sign| x ^ sign);
+    }
+    let (mut low, high) = halves(x);
     low[0] = low[0].with(sign, |x, sign| x + (sign & 1));
     *x = carried(low, high);
 }
