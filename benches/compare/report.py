@@ -1,4 +1,4 @@
-"""The work of other people's libraries beside ndp, in one run: what `cargo xtask bench --report` puts into docs/performance.md.
+"""The work of other people's libraries beside ndp, in one run: what `cargo xtask bench --report` puts into docs/project/measured.md.
 
 Run: pip install ./python numpy scipy networkx dp-accounting opendp prv-accountant && python benches/compare/report.py THREADS
 Each line of the output is a JSON object: `work`, `ours` and `theirs` in seconds of wall time (the best of several runs that take turns),
@@ -25,6 +25,8 @@ from pinv import ROUNDS, view  # noqa: E402
 import ndp  # noqa: E402
 
 DELTA = 1e-5
+# Threads that wait for more work of a library keep a core busy for some milliseconds after its call, which the next call would pay for.
+PAUSE = 0.1
 # The ends of an epsilon by a loss law are no farther apart on the default grid.
 WIDTH = 1e-4
 
@@ -38,6 +40,7 @@ def in_turns(ours, theirs, turns=5, seconds=4.0):
     best, found, start = [math.inf, math.inf], [None, None], time.perf_counter()
     for turn in range(turns):
         for i, work in enumerate((ours, theirs)):
+            time.sleep(PAUSE)
             began = time.perf_counter()
             found[i] = work()
             best[i] = min(best[i], time.perf_counter() - began)
