@@ -483,6 +483,9 @@ class Meter:
     def round(self, weights: Any = None, sigma: float = 0.0, *, reads: str = "model-hidden") -> None:
         """Counts a whole round, before it is run: every node adds an update and noise to its model, sends it and takes the mean.
 
+        A node sends to those who take it with a weight that is not 0. What goes over other edges of the graph is counted if it is told
+        by `send`.
+
         Parameters
         ----------
         weights : str, array or mapping, optional

@@ -160,7 +160,7 @@ def token_walk(
     refractory : int, optional
         Steps after a contribution of a node in which it adds noise alone.
     edge_uses : int, optional
-        Contributions that cross an edge, at most.
+        A holder adds noise alone if the token came over an edge that it has crossed so many times, or goes on over one.
     last : str, optional
         What becomes of the last token: ``"withheld"``, ``"published"`` or ``"masked"``.
 
@@ -209,8 +209,11 @@ def sum_on_path(
         Who holds the token, step by step; each adds its value and noise.
     published : bool, optional
         Whether the last token is seen by everybody.
-    cap, edge_uses : int, optional
-        As in `token_walk`.
+    cap : int, optional
+        Each node contributes on so many of its first visits only; on all by default.
+    edge_uses : int, optional
+        A node contributes at most so many times just after any given other node, and at most so many times just before it; it adds
+        noise alone otherwise.
 
     Returns
     -------
@@ -265,7 +268,8 @@ def average_on_path(
     contributes : sequence of bool, optional
         For each step, one fewer than the holders, whether the holder contributes or adds noise alone; all by default.
     step : float, optional
-        A constant step size; by default the token is the running average.
+        A constant size ``g`` of steps: a contribution makes the token ``(1 - 2 g) token + 2 g (value + noise)``, and a step of noise
+        alone makes it ``token + 2 g noise``. By default the token is the running average of what was contributed.
     last : str, optional
         As in `token_walk`.
 
@@ -377,8 +381,8 @@ def complete_sum(
     published : bool, optional
         Whether the last token is seen by everybody.
     constant : bool, optional
-        Whether a node contributes the same at every visit: the secrecy of the path then protects it too, most where the account
-        has ``hidden_senders``.
+        Whether a node contributes the same at every visit, and the values of all nodes lie in one interval as long as the
+        sensitivity: the secrecy of the path then protects it too, most where the account has ``hidden_senders``.
 
     Returns
     -------

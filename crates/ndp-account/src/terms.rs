@@ -276,6 +276,9 @@ pub enum Assumption {
     SharedNoise,
     /// Every node contributes the same data each time, whatever it received and however often it was asked.
     ConstantData,
+    /// The values of all nodes lie in one interval, as long as the sensitivity: a contribution of one node is
+    /// hidden among those of the others.
+    CommonRange,
     /// Nobody hands out what it holds in the end, neither a result nor a model.
     NothingPublished,
     /// Who meets whom at what time does not depend on the data and is known to everybody: it was drawn, or

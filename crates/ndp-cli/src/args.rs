@@ -150,7 +150,7 @@ pub(crate) struct Loss {
     #[command(flatten)]
     pub(crate) protocol: ProtocolChoice,
     /// The noise (standard deviation), in the unit of the values.
-    #[arg(long, value_name = "SIGMA")]
+    #[arg(long, value_name = "SIGMA", value_parser = options::noise)]
     pub(crate) noise: f64,
     #[command(flatten)]
     pub(crate) observers: Observers,
@@ -229,7 +229,7 @@ pub(crate) struct Audit {
     #[command(flatten)]
     pub(crate) protocol: ProtocolChoice,
     /// The noise (standard deviation), in units of the sensitivity.
-    #[arg(long, value_name = "SIGMA")]
+    #[arg(long, value_name = "SIGMA", value_parser = options::noise)]
     pub(crate) noise: f64,
     /// The exposed node, whose data are attacked.
     #[arg(long, value_name = "LABEL")]
@@ -389,14 +389,15 @@ pub(crate) struct Prove {
 }
 
 #[derive(Args, Debug)]
+#[command(group(clap::ArgGroup::new("numbers").required(true)))]
 pub(crate) struct Simulate {
     #[command(flatten)]
     pub(crate) graph: GraphInput,
     /// A file with a line `label,number` for every node.
-    #[arg(long, value_name = "FILE", required_unless_present = "drawn")]
+    #[arg(long, value_name = "FILE", group = "numbers")]
     pub(crate) values: Option<PathBuf>,
     /// In place of a file: draw the numbers between 0 and 1, by the seed.
-    #[arg(long, conflicts_with = "values")]
+    #[arg(long, group = "numbers")]
     pub(crate) drawn: bool,
     /// Rounds of gossip; by default as many as the stopping rule gives.
     #[arg(long, value_name = "N")]

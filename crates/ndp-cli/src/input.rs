@@ -127,6 +127,9 @@ fn read(input: &GraphInput, weighted: bool) -> Result<(Graph, Option<EdgeWeights
             ndp_graph::Error::EdgeListLine { problem, .. } if problem.contains("itself") => {
                 ": add --skip-self-loops to leave such edges out"
             }
+            ndp_graph::Error::EdgeListLine { problem, .. } if problem.contains("fewer than two") => {
+                ": an edge needs the names of its two ends"
+            }
             ndp_graph::Error::EdgeListLine { problem, .. } if problem.contains("two") => {
                 ": add --skip-columns if the columns after the second are weights or times, --header if the first line is one"
             }

@@ -10,7 +10,7 @@ use ndp_report::page::Page;
 use ndp_report::words::{Words, capital};
 pub(crate) use ndp_report::words::{
     assumed, by, changes, law, measure, noise_in_a_sentence, noise_in_units, noise_is,
-    page::{Subject, assumptions, opening, sureness},
+    page::{Gives, Subject, assumptions, opening, sureness},
     rests_on, unknown,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,17 +46,26 @@ pub(crate) fn noises_of<'a>(statements: impl IntoIterator<Item = (&'a str, &'a S
     several("noise", &noises)
 }
 
-/// What several statements take for granted, and what may change, with the names likewise.
-pub(crate) fn granted_by<'a>(statements: impl IntoIterator<Item = (&'a str, &'a Statement)>) -> Vec<String> {
-    let [mut assumes, mut changes] = [(); 2].map(|()| BTreeMap::<String, BTreeSet<&str>>::new());
+/// What several statements take for granted, with the names likewise.
+pub(crate) fn assumed_by<'a>(
+    statements: impl IntoIterator<Item = (&'a str, &'a Statement)>,
+) -> impl Iterator<Item = String> {
+    let mut assumes = BTreeMap::<String, BTreeSet<&str>>::new();
     for (name, statement) in statements {
         for (_, what) in granted(statement) {
             assumes.entry(what).or_default().insert(name);
         }
+    }
+    assumes.into_iter().map(|(text, of)| format!("assumed of {}: {text}", joined(&of)))
+}
+
+/// What may change, with the names likewise.
+pub(crate) fn changes_of<'a>(statements: impl IntoIterator<Item = (&'a str, &'a Statement)>) -> Vec<String> {
+    let mut changes = BTreeMap::<String, BTreeSet<&str>>::new();
+    for (name, statement) in statements {
         changes.entry(self::changes(statement)).or_default().insert(name);
     }
-    let assumes = assumes.iter().map(|(text, of)| format!("assumed of {}: {text}", joined(of)));
-    assumes.chain(several("what may change", &changes)).collect()
+    several("what may change", &changes)
 }
 
 fn several(what: &str, said: &BTreeMap<String, BTreeSet<&str>>) -> Vec<String> {
@@ -95,7 +104,7 @@ pub(crate) fn subject<'a>(
     network: String,
     (observers, knowledge): (&'a str, &Knowledge),
     (protected, is_all_data): (&'a str, bool),
-    sensitivity: f64,
+    (sensitivity, gives): (f64, Gives),
 ) -> Subject<'a> {
     let (senders, own_noise) = knows(knowledge);
     Subject {
@@ -104,6 +113,7 @@ pub(crate) fn subject<'a>(
         senders,
         own_noise,
         sensitivity,
+        gives,
         protected,
         is_all_data,
         seed: knowledge.seed,

@@ -17,7 +17,10 @@ pub(crate) fn arguments(path: &Path) -> Result<Vec<OsString>, Failure> {
         String::from_utf8(bytes(path)?).map_err(|_| refused("the file is not UTF-8 text".to_owned()))?;
     let table: Table = text.parse().map_err(|error: toml::de::Error| {
         let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
-        refused(format!("line {line}: {}", error.message().replace('\n', " ")))
+        let problem = error.message().replace('\n', " ");
+        refused(format!(
+            "line {line}: {problem}; a study is a TOML file with lines such as command = \"loss\""
+        ))
     })?;
     of_table(&table, path.parent().unwrap_or(Path::new(""))).map_err(refused)
 }

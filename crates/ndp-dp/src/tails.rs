@@ -10,17 +10,17 @@
 //! - Mitzenmacher and Upfal, *Probability and computing*, 2005: Theorem 4.4(2), the Chernoff bound, which
 //!   needs a relative deviation of at most 1.
 
-use crate::{Delta, Error, Exact};
 #[cfg(test)]
-use crate::{UpperBound, error::ensure};
+use crate::error::ensure;
+use crate::{Delta, Error, Exact, Guarantee, UpperBound};
 use ndp_numeric::binomial::{TAIL_ERROR, check, log_tail};
 #[cfg(test)]
 use ndp_numeric::rounding::Interval;
-use ndp_numeric::rounding::{down_log, log_down, whole};
+use ndp_numeric::rounding::{down_log, log_down, log_up, up_log, whole};
 use ndp_numeric::special::normal_quantile;
 
-/// The smallest `N` with `P(Bin(trials, p) > N) ≤ δ̂`, exactly. If the tail equals `δ̂` within its numerical
-/// error, the larger of the two candidates is returned.
+/// The smallest `N` with `P(Bin(trials, p) > N) ≤ δ̂`. If the tail equals `δ̂` within its numerical error,
+/// the larger of the two candidates is returned, as an upper bound.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `0 ≤ p ≤ 1` and `trials ≤ 1e12`.
@@ -36,7 +36,7 @@ use ndp_numeric::special::normal_quantile;
 /// assert_eq!(*tails::n_exact(10_000, 0.01, Delta::new(1e-6)?)?.value(), 151);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
-pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Exact<u64>, Error> {
+pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Guarantee<u64>, Error> {
     check(trials, p)?;
     // The target is lowered by the numerical error of the tail, so that the count returned is never too
     // small.
@@ -53,7 +53,7 @@ pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Exact<u64>, Erro
         (verified, step) = (guess, 1);
         loop {
             if verified == 0 {
-                return Ok(Exact::new(0));
+                return Ok(Exact::new(0).into());
             }
             fails = verified.saturating_sub(step);
             if !enough(fails) {
@@ -75,7 +75,9 @@ pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Exact<u64>, Erro
         let middle = fails + (verified - fails) / 2;
         if enough(middle) { verified = middle } else { fails = middle }
     }
-    Ok(Exact::new(verified))
+    let surely = up_log(log_up(delta_hat.get()), TAIL_ERROR, TAIL_ERROR);
+    let least = log_tail(fails, trials, p) > surely;
+    Ok(if least { Exact::new(verified).into() } else { UpperBound::new(verified).into() })
 }
 
 /// `N = Tp + (l + √(l² + 8 l T p))/2`, `l = ln(1/δ̂)`: `P(Bin(T, p) > N) ≤ δ̂` for every `T` and `p`.

@@ -66,6 +66,9 @@ fn page(out: &Path, scale: Scale, figures: &[Shown]) -> String {
         round(seconds),
         env!("CARGO_PKG_VERSION"),
     );
+    if scale == Scale::Quick {
+        html.push_str("<p>Captions name the sizes at paper scale; what is drawn here is smaller.</p>\n");
+    }
     summary(&mut html, figures);
     for paper in &PAPERS {
         section(&mut html, out, paper, figures);

@@ -33,7 +33,8 @@ impl Program {
     }
 
     /// An upper bound on the root mean square of what noise and mixing add to the mean, over the nodes with a
-    /// result and over runs. It is in units of the length `Δ` of the interval around 0 that contributions
+    /// result and over runs. The mean is that of the nodes that contribute: a server without data is none of
+    /// them. It is in units of the length `Δ` of the interval around 0 that contributions
     /// come from, at noise `σ/Δ`, and computed in floating point.
     ///
     /// Let a result `v` have coefficients `c_v` over the `m` contributions and `k_v` over the noises of

@@ -346,8 +346,8 @@ pub fn coalitions(nodes: usize, size: usize, all: bool) -> String {
         );
     }
     format!(
-        "there are {count} coalitions of {size} of {nodes} nodes, more than {MOST_COALITIONS} or too many to list: one is looked at, and a \
-         bound that holds whoever observes covers the others"
+        "there are {count} coalitions of {size} of {nodes} nodes, more than {MOST_COALITIONS} or too many to list: one is looked at; \
+         the answer says what covers the others, if anything does"
     )
 }
 
@@ -367,11 +367,30 @@ pub fn coalitions_of_neighbors(nodes: usize, size: usize, all: Option<usize>) ->
     all.map_or_else(
         || {
             format!(
-                "there are more than {MOST_COALITIONS} coalitions of {who}: one is looked at, and a bound that holds whoever observes covers \
-                 the others"
+                "there are more than {MOST_COALITIONS} coalitions of {who}: one is looked at; the answer says what covers the others, if \
+                 anything does"
             )
         },
         |count| format!("{count} coalitions are looked at, which cover every one of at most {who}"),
+    )
+}
+
+/// What needs no noise, by name.
+///
+/// # Examples
+/// ```
+/// use ndp_report::words::no_noise_needed;
+/// assert_eq!(
+///     no_noise_needed(["gopa", "walk"]),
+///     "Any noise meets the target with gopa, walk: those who are looked at learn nothing that is limited"
+/// );
+/// ```
+#[must_use]
+pub fn no_noise_needed<'a>(protocols: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = protocols.into_iter().collect();
+    format!(
+        "Any noise meets the target with {}: those who are looked at learn nothing that is limited",
+        names.join(", ")
     )
 }
 

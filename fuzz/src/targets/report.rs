@@ -1,5 +1,6 @@
 //! `ndp-report`: numbers and names as texts, tables that are read back; and the files of the command `ndp`.
 
+use super::dp::measure;
 use crate::input::{Ending, Input, Stop};
 use crate::sound::{require, returned};
 use crate::target::{Target, functions};
@@ -152,7 +153,10 @@ pub(super) const ALL: &[Target] = functions! {
     "ndp-report words::guesses" => |i| returned(words::guesses(i.real())),
     "ndp-report words::out_of_time" => |i| returned(words::out_of_time(i.place(9), i.place(9), Some(i.real()))),
     "ndp-report words::out_of_work" => |i| returned(words::out_of_work(i.place(9), i.place(9), Some(i.real()))),
-    "ndp-report words::terms::left" => |i| returned(words::left(i.real())),
+    "ndp-report words::terms::left" => |i| {
+        let least = i.real();
+        returned(words::left(least, measure(i)?))
+    },
     "ndp-report words::terms::of_training" => |i| returned(words::of_training(&i.text(), i.real(), i.real())),
     "ndp-report verdict::outcome::round" => |i| returned(ndp_report::verdict::round(i.real())),
 };

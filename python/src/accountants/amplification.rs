@@ -296,7 +296,7 @@ pub(crate) fn mixture_loss(parts: Vec<(f64, Nats)>, order: f64) -> Result<Number
 ///
 /// Returns
 /// -------
-/// Exact
+/// Exact, or UpperBound where rounding cannot tell the least number from the next one
 ///
 /// Examples
 /// --------

@@ -161,8 +161,8 @@ mechanism! {
     /// Private descent by a walk on the complete graph: what colluders learn about a user with capped contributions.
     ///
     /// It holds where the loss of every user is convex, Lipschitz and smooth, steps are all of one size, at most 2 over the
-    /// smoothness, the start does not depend on the data, and visits beyond the cap still add noise. Clipped gradients are in
-    /// general not of this kind.
+    /// smoothness, the first model does not depend on the data, the first holder is drawn uniformly and not known, and visits beyond
+    /// the cap still add noise. Clipped gradients are in general not of this kind.
     ///
     /// Parameters
     /// ----------

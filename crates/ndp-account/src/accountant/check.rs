@@ -3,10 +3,12 @@
 use super::Account;
 use super::search::smallest_noise;
 use super::target::{Allowed, Check, LeastNoise, Target};
-use super::uses::{by_bound, mean, of_each, only_pair, representatives, tightest, tightest_by_loss, uses};
+use super::uses::{
+    by_bound, mean, mean_from_below, of_each, only_pair, representatives, tightest, tightest_by_loss, uses,
+};
 use crate::Error;
 use crate::error::ensure;
-use ndp_dp::{Measure, NoiseMultiplier, Verdict};
+use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Verdict};
 use ndp_numeric::rounding::Interval;
 
 /// Whether the target is met at `noise` by what the observers of `accounts` learn.
@@ -23,10 +25,19 @@ pub fn check(
     if let Allowed::Mean(allowed) = target.allowed {
         let kept = representatives(accounts);
         let means = of_each(accounts, &kept, |&(at, _)| mean(accounts[at].as_ref(), noise, target.measure))?;
-        let exceeds = |mean: f64| mean.is_nan() || mean > allowed;
+        let exceeds = |mean: &Guarantee<f64>| mean.value().is_nan() || *mean.value() > allowed;
         let exceeding =
-            means.iter().zip(&kept).filter(|(mean, _)| exceeds(**mean)).map(|(_, kept)| kept.1).sum();
-        let verdict = if exceeding == 0 { Verdict::Met } else { Verdict::NotShown };
+            means.iter().zip(&kept).filter(|(mean, _)| exceeds(mean)).map(|(_, kept)| kept.1).sum();
+        let surely = |(mean, (at, _)): (&Guarantee<f64>, &(usize, usize))| -> Result<bool, Error> {
+            Ok(exceeds(mean) && mean_from_below(accounts[*at].as_ref(), noise, target.measure)? > allowed)
+        };
+        let mut verdict = if exceeding == 0 { Verdict::Met } else { Verdict::NotShown };
+        for pair in means.iter().zip(&kept) {
+            if surely(pair)? {
+                verdict = Verdict::Violated;
+                break;
+            }
+        }
         return Ok(Check { verdict, tightest: None, exceeding });
     }
     target.require_answered(accounts)?;
@@ -47,7 +58,8 @@ pub fn check(
 ///
 /// # Errors
 /// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise
-/// meets, and where no pair that has a loss is limited; [`Error::NobodyLooked`] as for [`check`].
+/// meets; [`Error::NothingLearned`] where no pair that has a loss is limited; [`Error::NobodyLooked`] as for
+/// [`check`].
 pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Result<LeastNoise, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
         return least_noise_of_mean(accounts, target.measure, allowed);
@@ -80,7 +92,7 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         let Some(mut most) = tightest(&uses) else {
             // At so much noise, `δ` alone may cover what is learned, so that every loss is 0.
             if let Some(noise) = noise {
-                return Ok(LeastNoise { noise, tightest: None });
+                return Ok(LeastNoise { noise, tightest: None, grade: None });
             }
             if smaller == SMALLER {
                 break;
@@ -96,11 +108,12 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
                 continue;
             }
             let Some(used) = by_loss.filter(|used| used.share != 0.0) else {
-                return Ok(LeastNoise { noise, tightest: None });
+                return Ok(LeastNoise { noise, tightest: None, grade: None });
             };
             if used.verdict == Verdict::Met {
-                let tightest = Some(used.pair(accounts, noise, target.measure)?);
-                return Ok(LeastNoise { noise, tightest });
+                let pair = used.pair(accounts, noise, target.measure)?;
+                let grade = Some(pair.loss.grade());
+                return Ok(LeastNoise { noise, tightest: Some(pair), grade });
             }
             // A quick bound is below the loss that the account says, which must keep the limit, too.
             most = used;
@@ -126,8 +139,8 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         noise = Some(NoiseMultiplier::new(needed.max(least * (1.0 + digits)))?);
         digits *= 4.0;
     }
-    let (name, condition) = ("the number of pairs with a loss and a limit", "be at least 1");
-    Err(Error::InvalidParameter { name, condition, value: 0.0 })
+    target.require_limits(accounts)?;
+    Err(Error::NothingLearned)
 }
 
 /// How often a smaller noise is looked at, to see whether any pair has a loss.
@@ -139,21 +152,28 @@ fn least_noise_of_mean(
     allowed: f64,
 ) -> Result<LeastNoise, Error> {
     let kept = representatives(accounts);
+    let means = |noise: NoiseMultiplier| {
+        of_each(accounts, &kept, |&(at, _)| mean(accounts[at].as_ref(), noise, measure))
+    };
     let largest = |noise: NoiseMultiplier| -> Result<f64, Error> {
-        let means = of_each(accounts, &kept, |&(at, _)| mean(accounts[at].as_ref(), noise, measure))?;
-        Ok(means.into_iter().fold(0.0, f64::max))
+        Ok(means(noise)?.into_iter().map(Guarantee::into_value).fold(0.0, f64::max))
     };
     ensure(0.0 < allowed && allowed.is_finite(), "the mean loss allowed", "be positive and finite", allowed)?;
     // As in `least_noise`, a loss may be 0 at noise 1 alone.
     let mut smaller = 0;
     while largest(NoiseMultiplier::new(16f64.powi(-smaller))?)? == 0.0 {
-        ensure(smaller < SMALLER, "the number of pairs with a loss and a limit", "be at least 1", 0.0)?;
+        if smaller == SMALLER {
+            return Err(Error::NothingLearned);
+        }
         smaller += 1;
     }
-    if let Some(noise) = of_unit_means(accounts, measure, allowed)? {
-        return Ok(LeastNoise { noise, tightest: None });
-    }
-    Ok(LeastNoise { noise: smallest_noise(allowed, largest)?, tightest: None })
+    let noise = match of_unit_means(accounts, measure, allowed)? {
+        Some(noise) => noise,
+        None => smallest_noise(allowed, largest)?,
+    };
+    let means = means(noise)?;
+    let largest = means.iter().max_by(|a, b| a.value().total_cmp(b.value()));
+    Ok(LeastNoise { noise, tightest: None, grade: largest.map(Guarantee::grade) })
 }
 
 /// `√(α mean / (2 allowed))` for the largest mean of the unit losses, rounded up; `None` unless the measure

@@ -35,7 +35,7 @@ pub struct Row {
     pub error: Result<f64, Error>,
     /// Messages sent in a run, or why they are not counted.
     pub messages: Result<f64, Error>,
-    /// Grade of the loss of the tightest pair.
+    /// Grade of the loss of the tightest pair, or of the largest mean.
     pub grade: Option<Grade>,
     /// Probability that an account is too small, all observers together.
     pub failure: f64,
@@ -128,12 +128,12 @@ impl Row {
         let covered = covered.borrow();
         let least = covered.least_noise(target);
         let noise = least.as_ref().map(|least| least.noise).map_err(Error::clone);
-        let tightest = least.as_ref().ok().and_then(|least| least.tightest.as_ref());
+        let grade = least.as_ref().ok().and_then(|least| least.grade);
         Self {
             name: name.into(),
             error: noise.and_then(|noise| protocol.error(noise)),
             messages: protocol.message_count(),
-            grade: tightest.map(|pair| pair.loss.grade()),
+            grade,
             failure: covered.failure(),
             coverage: least.is_ok().then(|| covered.coverage.clone()),
             looked_at: least.as_ref().ok().and_then(|least| covered.of_looked_at(target, least)),

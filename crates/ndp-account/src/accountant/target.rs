@@ -10,7 +10,7 @@
 use super::{Account, Observer};
 use crate::Error;
 use crate::error::ensure;
-use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Verdict};
+use ndp_dp::{Grade, Guarantee, Measure, NoiseMultiplier, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -273,4 +273,7 @@ pub struct LeastNoise {
     pub noise: NoiseMultiplier,
     /// The pair that needs this noise; `None` for means, and where every loss is 0 at this noise.
     pub tightest: Option<Pair>,
+    /// The grade of what needs this noise: of the loss of the tightest pair, or of the largest mean; `None`
+    /// where every loss is 0 at this noise.
+    pub grade: Option<Grade>,
 }

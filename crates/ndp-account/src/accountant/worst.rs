@@ -96,7 +96,7 @@ impl Covered<'_> {
         let (most, allowed) = (*pair.loss.value(), pair.allowed);
         let Some((observer, source)) = self.attained(least.noise, target.measure, most) else { return least };
         let tightest = Some(Pair { source, observer, loss: Exact::new(most).into(), allowed });
-        LeastNoise { tightest, ..least }
+        LeastNoise { tightest, grade: Some(Grade::Exact), ..least }
     }
 }
 

@@ -26,6 +26,8 @@ struct Masked {
     terms: Terms,
     /// The number of messages if all nodes send to all their neighbors in every round; 0 if it is not known.
     messages: u128,
+    /// How far the mean of all values, in units of their interval, may be from the mean of those that enter.
+    left_out: f64,
     make: Make,
     made: Made,
     /// The same protocol up to its first round. Its messages are also messages of the whole protocol, so that
@@ -139,7 +141,8 @@ impl Masked {
         (messages, make): (u128, Make),
     ) -> Result<Self, Error> {
         let (nodes, made, glimpsed) = (setting.nodes(), Made::default(), Made::default());
-        let masked = Self { nodes, variance, terms, messages, make, made, first: None, glimpsed };
+        let left_out = 0.0;
+        let masked = Self { nodes, variance, terms, messages, left_out, make, made, first: None, glimpsed };
         if nodes <= MADE_AT_ONCE {
             masked.protocol(setting.stop)?;
         }
@@ -184,7 +187,7 @@ impl Protocol for Masked {
     }
 
     fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
-        self.if_made()?.error_until(noise, stop)
+        Ok(self.if_made()?.error_until(noise, stop)?.hypot(self.left_out))
     }
 
     fn message_count(&self) -> Result<f64, Error> {
@@ -206,8 +209,10 @@ impl Protocol for Masked {
 }
 
 /// Where the noise is, for most of these protocols.
-const LIKEWISE: &str = "every value, its variance times own; noise that is shared likewise";
-const OF_LEADERS: &str = "every value, its variance times own; that of leaders likewise";
+const LIKEWISE: &str =
+    "every value, its variance multiplied by own, and on shared noise, multiplied by shared";
+const OF_LEADERS: &str =
+    "every value, its variance multiplied by own, and on the sums of leaders, multiplied by leaders";
 
 const OWN: Parameter = Parameter {
     name: "own",
@@ -293,7 +298,7 @@ pub(super) const HIERARCHICAL: Entry = Entry {
     name: "hierarchical",
     connections: Connections::Own,
     kind: Kind::Mean,
-    about: "secure sums within groups of other nodes than 0, whatever the graph, then a secure sum of the sums for node 0",
+    about: "secure sums within groups, whatever the graph, then a secure sum of the sums for node 0, whose own value does not enter",
     parameters: &[
         Parameter {
             name: "groups",
@@ -317,8 +322,12 @@ pub(super) const HIERARCHICAL: Entry = Entry {
             groups[(node - 1) % count].push(node);
         }
         let (own, leaders) = (setting.number("own"), setting.number("leaders"));
-        masked(setting, (own, OF_LEADERS), 1, move |_, _| {
-            constructors::hierarchical(nodes, &groups, own, leaders)
-        })
+        let terms = Declared::TERMS.on(OF_LEADERS);
+        let program =
+            made(setting, terms, 1, move |_, _| constructors::hierarchical(nodes, &groups, own, leaders));
+        // The mean of all values differs from that of all but one by its share of a distance within the
+        // interval.
+        let left_out = 1.0 / nodes as f64;
+        Ok(Box::new(Masked { left_out, ..Masked::new(setting, own, terms, program)? }))
     },
 };

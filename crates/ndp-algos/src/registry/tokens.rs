@@ -27,7 +27,7 @@ const CAP: Parameter = Parameter {
 
 const CONSTANT: Parameter = Parameter {
     name: "constant",
-    about: "1 where each node contributes a value of its own that stays the same, whatever it received; 0, the default, where it may be another one at each visit, fixed before the walk",
+    about: "1 where each node contributes a value of its own that stays the same, whatever it received, and all lie in one interval as long as the sensitivity; 0, the default, where it may be another one at each visit, fixed before the walk",
     default: |_, _| Ok(0.0),
 };
 

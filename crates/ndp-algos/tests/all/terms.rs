@@ -147,7 +147,7 @@ fn every_protocol_says_what_its_numbers_are_about() {
 #[test]
 fn those_who_are_trusted_are_said() {
     use Assumption::{
-        ConstantData, Curator, Fixed, NothingPublished, SecureSums, SharedNoise, TheseMeetings,
+        CommonRange, ConstantData, Curator, Fixed, NothingPublished, SecureSums, SharedNoise, TheseMeetings,
     };
     let expected: BTreeMap<&str, &[Assumption]> = [
         ("decor", &[SharedNoise][..]),
@@ -156,7 +156,7 @@ fn those_who_are_trusted_are_said() {
         ("secure-neighbor-sums", &[SecureSums]),
         ("hierarchical", &[Fixed, SecureSums]),
         ("dsgd:steps=3,alike=1,fixed=1", &[Fixed]),
-        ("complete-sum:constant=1", &[ConstantData, NothingPublished]),
+        ("complete-sum:constant=1", &[ConstantData, CommonRange, NothingPublished]),
         ("walk:steps=20", &[Fixed, NothingPublished]),
         ("ring-sum", &[Fixed]),
         ("ring-sum:passes=2", &[Fixed]),
@@ -230,5 +230,19 @@ fn who_uses_weights_says_so() -> Result<(), Box<dyn std::error::Error>> {
         let (one, other) = (told(entry, Weights::Metropolis)?, told(entry, Weights::MaxDegree)?);
         assert_eq!(one != other, entry.uses_weights(), "{}: {one:?}, {other:?}", entry.name);
     }
+    Ok(())
+}
+
+/// The value of node 0 does not enter a hierarchical sum. With a 1 there and 0 elsewhere the mean of all is
+/// 1/n, and what is found is noise around 0.
+#[test]
+fn a_value_that_does_not_enter_counts_in_the_error() -> Result<(), Box<dyn std::error::Error>> {
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(5)?);
+    let sums = registry::find("hierarchical")?.build(&matrix, &"groups=2".parse()?)?;
+    // Four noises of deviation .29, over 4.
+    let noise = NoiseMultiplier::new(0.29)?;
+    let truth = (0.145f64.powi(2) + 0.2f64.powi(2)).sqrt();
+    let found = sums.error(noise)?;
+    assert!(truth <= found && found <= truth * (1.0 + 1e-9), "{found} for {truth}");
     Ok(())
 }

@@ -4,14 +4,14 @@
 //! between two visits then costs `(Σ_i A_i)² / Σ_j A_j²`, `A_j` the product of the slopes after slot `j`, the
 //! upper sum over contributions.
 
-use ndarray::Array2;
-use ndp_account::Error;
+use ndarray::{Array1, Array2};
+use ndp_account::{Error, Protocol};
 use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk, WalkOptions, pendant};
 use ndp_algos::walk::{FinalToken, Path};
 use ndp_dp::{NoiseMultiplier, Order};
-use ndp_graph::generators::path_graph;
+use ndp_graph::generators::{self, path_graph};
 use ndp_graph::hitting::{Start, Walk};
-use ndp_graph::{GossipMatrix, TransitionMatrix};
+use ndp_graph::{GossipMatrix, TransitionMatrix, Weights};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -329,6 +329,47 @@ fn long_thin_graphs() -> Result<(), Error> {
             let cut = WalkOptions { horizon: Some(steps), ..capped };
             let long = *token.with_options(cut)?.loss(0, &[n - 1], local)?.value();
             assert!(best <= long * (1.0 + 1e-9) && long <= cap as f64 * local.cost() * (1.0 + 1e-12));
+        }
+    }
+    Ok(())
+}
+
+/// The mean of `T` visits of a stationary walk is off by a mean square of `1/T² Σ_{s,t} ỹᵀ W^|s-t| ỹ / n`
+/// with the values less their mean; it is convex in the values, and thus largest where each is 0 or 1.
+/// Eigenvalues below 0 make it smaller than independent draws, but not as small as a formula for positive
+/// ones says.
+#[test]
+fn errors_of_walks_cover_the_worst_values() -> Result<(), Box<dyn std::error::Error>> {
+    let noise = NoiseMultiplier::new(1e-6)?;
+    for graph in [
+        generators::complete_graph(2)?,
+        generators::complete_graph(3)?,
+        generators::complete_graph(4)?,
+        generators::cycle_graph(5)?,
+        generators::star_graph(4)?,
+        generators::path_graph(5)?,
+    ] {
+        let n = graph.node_count();
+        for matrix in [GossipMatrix::metropolis(&graph), GossipMatrix::new(&graph, Weights::MaxDegree)?] {
+            let walk = TransitionMatrix::from(&matrix);
+            let dense = matrix.to_dense()?;
+            for steps in 1..=6 {
+                let mut worst: f64 = 0.0;
+                for chosen in 0..1_u32 << n {
+                    let mean = f64::from(chosen.count_ones()) / n as f64;
+                    let values = Array1::from_shape_fn(n, |u| f64::from(chosen >> u & 1) - mean);
+                    let (mut moved, mut sum) = (values.clone(), 0.0);
+                    for apart in 0..steps {
+                        let times = if apart == 0 { steps } else { 2 * (steps - apart) };
+                        sum += times as f64 * values.dot(&moved);
+                        moved = dense.dot(&moved);
+                    }
+                    worst = worst.max(sum / (steps * steps * n) as f64);
+                }
+                let found = TokenWalk::new(&walk, Start::Uniform, steps)?.error(noise)?;
+                let square = found * found * (1.0 + 1e-9);
+                assert!(worst <= square, "{n} nodes, {steps} steps: {worst} above {square}");
+            }
         }
     }
     Ok(())

@@ -234,10 +234,26 @@ pub(crate) struct Unit {
 
 /// A sensitivity that every command takes.
 fn sensitivity(text: &str) -> Result<f64, String> {
-    let sensitivity: f64 = text.parse().map_err(|error| format!("{error}"))?;
+    let sensitivity = number(text)?;
     let refused =
         |_| "it must be positive and finite: it says how far the value of one node may move".to_owned();
     ndp_dp::Sensitivity::new(sensitivity).map(|_| sensitivity).map_err(refused)
+}
+
+/// A number, in words that say how it is written.
+fn number(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "it must be a number with a decimal point, such as 2.5".to_owned())
+}
+
+/// The standard deviation of a noise.
+pub(super) fn noise(text: &str) -> Result<f64, String> {
+    let noise = number(text)?;
+    ndp_dp::Sigma::new(noise).map(|_| noise).map_err(|_| "a noise must be positive and finite".to_owned())
+}
+
+/// A number of things, or of seconds.
+pub(super) fn whole<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| "it must be a whole number, 0 or more".to_owned())
 }
 
 /// How long an answer may take.
@@ -245,6 +261,6 @@ fn sensitivity(text: &str) -> Result<f64, String> {
 pub(crate) struct Effort {
     /// After so many seconds for all protocols together, bounds replace the accounts that are not done; by
     /// default after counted work of about ten seconds, which is the same on every machine.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = whole::<u64>)]
     pub(crate) patience: Option<u64>,
 }

@@ -15,7 +15,7 @@ pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) gossip: GossipChoice,
     /// The noise (standard deviation), in the unit of the values; may be given several times.
-    #[arg(long = "noise", required = true, value_name = "SIGMA")]
+    #[arg(long = "noise", required = true, value_name = "SIGMA", value_parser = super::options::noise)]
     pub(crate) noises: Vec<f64>,
     #[command(flatten)]
     pub(crate) observers: Observers,

@@ -122,6 +122,8 @@ impl Answer for Calibrated<'_> {
                 "tightest pair",
                 format!("what {observer} learns about {u}: {loss} of {allowed} [{grade}{by}]"),
             ));
+        } else if let Some(grade) = least.grade {
+            rows.push(("grade of the largest mean", grade.to_string()));
         }
         rows.push(("computed by", words::by(statement)));
         rows.push(("the account fails", question::probability(statement.failure)));
@@ -129,8 +131,7 @@ impl Answer for Calibrated<'_> {
     }
 
     fn sheet(&self) -> Sheet {
-        let tightest = self.least.tightest.as_ref();
-        let grade = tightest.map_or_else(String::new, |pair| pair.loss.grade().to_string());
+        let grade = self.least.grade.map_or_else(String::new, |grade| grade.to_string());
         let coverage = self.statement.coverage.in_short();
         Sheet {
             header: vec!["protocol", "noise", "grade", "observers"],
@@ -147,7 +148,7 @@ impl Answer for Calibrated<'_> {
         Ok(json!({ "protocol": study.name, "noise": self.noise(), "multiplier": self.least.noise.get(),
             "statement": self.statement, "target": words::target(&study.target),
             "observers": plain::observed_by(&self.statement, graph),
-            "multiplier_of_looked_at": self.of_looked_at.map(NoiseMultiplier::get), "tightest": tightest }))
+            "grade": self.least.grade, "multiplier_of_looked_at": self.of_looked_at.map(NoiseMultiplier::get), "tightest": tightest }))
     }
 }
 

@@ -47,19 +47,16 @@ fn answer(asked: &GraphQuestion, quiet: bool) -> Result<Found<'_>, Failure> {
     rows.push(("groups of twins", format!("{} (largest {most})", twins.len())));
     let leaves: Vec<usize> = (0..n).filter(|&v| graph.degree(v) == 1).collect();
     if !leaves.is_empty() {
+        let who = if leaves.len() == 1 { "1 node has" } else { &format!("{} nodes have", leaves.len()) };
         warnings.push(format!(
-            "{} nodes have a single neighbor, who hears everything they say: {}",
-            leaves.len(),
+            "{who} a single neighbor, who hears everything said there: {}",
             some(&graph, &leaves)
         ));
     }
     let hubs: Vec<usize> = (0..n).filter(|&v| n > 4 && 2 * graph.degree(v) >= n).collect();
     if !hubs.is_empty() {
-        warnings.push(format!(
-            "{} nodes hear at least half of the network: {}",
-            hubs.len(),
-            some(&graph, &hubs)
-        ));
+        let who = if hubs.len() == 1 { "1 node hears" } else { &format!("{} nodes hear", hubs.len()) };
+        warnings.push(format!("{who} at least half of the network: {}", some(&graph, &hubs)));
     }
     if most > 1 {
         warnings.push(ndp_report::words::TWINS.into());

@@ -144,7 +144,7 @@ impl Answer for Spent<'_> {
                 let most = up(self.margin);
                 format!("mean over all nodes, members of the observer counted as 0, towards an observer who was looked at: at most {most}")
             }
-            _ => words::left(self.margin),
+            _ => words::left(self.margin, self.measure),
         });
         let grade = Part::Line(format!("  grade of what is spent: {grade}"));
         let mut parts = vec![self.summary(), grade, Part::empty(), Part::worst(&shown, "spent", 10)];

@@ -28,7 +28,10 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Failure> {
         Err((number, error)) => match Refusal::of(error) {
             Some(refusal) => Some(told::refused(watch.feed.names(), refusal, *number, delta)?),
             // A line that is refused as such leaves open what else happened: there are no numbers to show.
-            None => return Err(Failure::Refused(format!("line {number} of the log: {error}"))),
+            None => {
+                let path = asked.file.display();
+                return Err(Failure::Refused(format!("{path}, line {number} of the log: {error}")));
+            }
         },
     };
     watch.close(refused.as_ref())?;

@@ -11,12 +11,13 @@ use crate::patience::{Limit, Patient, sharing};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
 use crate::{input, show as showing};
-use ndp_account::{Coverage, Statement, Target};
+use ndp_account::{Coverage, Error, Statement, Target};
 use ndp_algos::registry::{self, Kind, PROTOCOLS, Parameters};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::words;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Rounds that are tried, as multiples of those of the stopping rule.
@@ -26,7 +27,7 @@ const FACTORS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
 const WEIGHTS: [Weights; 2] = [Weights::Metropolis, Weights::MaxDegree];
 
 /// A protocol with everything that is to be chosen.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 struct Candidate {
     name: &'static str,
     weights: Weights,
@@ -74,11 +75,20 @@ struct Study<'a> {
 }
 
 /// What was found.
+/// What became of a candidate, and whether counted work cut the answer short.
+enum Tried {
+    Found(Box<Found>, bool),
+    Nothing { cut: bool },
+    NoNoiseNeeded,
+}
+
 struct Plans<'a> {
     study: &'a Study<'a>,
     best: Found,
     /// The others, smallest error first.
     others: Vec<Found>,
+    /// Protocols from which the observers learn nothing that is limited.
+    noiseless: BTreeSet<&'static str>,
     /// Edges that would help, where they were asked for.
     edges: Option<rewire::Edges>,
 }
@@ -109,8 +119,16 @@ impl<'a> Study<'a> {
         let candidates = &self.candidates;
         let progress = Progress::new(candidates.len() as u64, "candidates", quiet);
         let (mut best, mut done): (Option<Found>, usize) = (None, 0);
+        let mut noiseless = BTreeSet::new();
         let found = sharing(Limit::told(self.asked.effort.patience), candidates.len(), |at, limit| {
-            let (found, cut) = self.one(&self.graph, &candidates[at], limit)?;
+            let (found, cut) = match self.one(&self.graph, &candidates[at], limit)? {
+                Tried::Found(found, cut) => (Some(*found), cut),
+                Tried::Nothing { cut } => (None, cut),
+                Tried::NoNoiseNeeded => {
+                    noiseless.insert(candidates[at].name);
+                    (None, false)
+                }
+            };
             let better = |found: &&Found| best.as_ref().is_none_or(|best| Found::better(found, best).is_lt());
             if let Some(found) = found.as_ref().filter(better) {
                 let noise = up(question::in_unit(found.noise, self.asked.unit.sensitivity));
@@ -128,6 +146,9 @@ impl<'a> Study<'a> {
         let mut found: Vec<Found> = found.into_iter().flatten().collect();
         found.sort_by(Found::better);
         if found.is_empty() {
+            if !noiseless.is_empty() {
+                return Err(Failure::Refused(words::no_noise_needed(noiseless)));
+            }
             let more = if self.elsewhere.is_empty() {
                 ""
             } else {
@@ -138,31 +159,28 @@ impl<'a> Study<'a> {
             )));
         }
         let best = found.remove(0);
-        let mut plans = Plans { study: self, best, others: found, edges: None };
+        let mut plans = Plans { study: self, best, others: found, noiseless, edges: None };
         if self.asked.rewire > 0 {
             plans.edges = Some(rewire::edges(&plans, quiet)?);
         }
         Ok(plans)
     }
 
-    /// What a candidate needs and gives on a graph, `None` where it has no answer; and whether counted work
-    /// cut the answer short.
-    fn one(
-        &self,
-        graph: &Graph,
-        candidate: &Candidate,
-        limit: Limit,
-    ) -> Result<(Option<Found>, bool), Failure> {
+    /// What a candidate needs and gives on a graph.
+    fn one(&self, graph: &Graph, candidate: &Candidate, limit: Limit) -> Result<Tried, Failure> {
         let start = Instant::now();
         let matrix = input::matrix(graph, candidate.weights)?;
         let entry = registry::find(candidate.name)?;
         let built = Patient::of_entry(entry, &matrix, &candidate.parameters, limit);
-        let Ok(built) = built else { return Ok((None, false)) };
+        let Ok(built) = built else { return Ok(Tried::Nothing { cut: false }) };
         let built = built.for_every_pair().on_values_of(self.asked.unit.sensitivity);
         let row = super::row(candidate.name, Ok(&built), &self.chosen.audience, &self.target);
         let cut = built.is_cut_by_work();
+        if matches!(row.least, Err(Error::NothingLearned)) {
+            return Ok(Tried::NoNoiseNeeded);
+        }
         let (Ok(least), Some(statement)) = (&row.least, row.statement.clone()) else {
-            return Ok((None, cut));
+            return Ok(Tried::Nothing { cut });
         };
         let found = Found {
             candidate: candidate.clone(),
@@ -176,7 +194,7 @@ impl<'a> Study<'a> {
             seconds: start.elapsed().as_secs_f64(),
             work: built.work(),
         };
-        Ok((Some(found), cut))
+        Ok(Tried::Found(Box::new(found), cut))
     }
 }
 
@@ -236,7 +254,11 @@ fn candidates(graph: &Graph, asked: &Plan) -> Result<(Vec<Candidate>, Vec<&'stat
             for factor in FACTORS {
                 let rounds = (base * factor).ceil().max(1.0);
                 let parameters = Parameters::from([("rounds", rounds)]);
-                candidates.push(Candidate { name: entry.name, weights, parameters });
+                // Where few rounds are enough, half of them may be as many.
+                let candidate = Candidate { name: entry.name, weights, parameters };
+                if candidates.last() != Some(&candidate) {
+                    candidates.push(candidate);
+                }
             }
         }
     }

@@ -152,6 +152,9 @@ fn rule(weights: &TriedWeights) -> WeightRule {
 fn title(report: &Report) -> &'static str {
     match &report.outcome {
         Outcome::Refuted(_) => "The claim is false",
+        Outcome::NotRefuted if report.cases == report.without_value => {
+            "Nothing was compared: the claim has no value in any of the cases that were asked for"
+        }
         Outcome::NotRefuted => "No counterexample among all cases that were asked for, which proves nothing",
         Outcome::OutOfBudget => "No counterexample before the cases ran out, which proves nothing",
     }
@@ -260,7 +263,7 @@ fn counterexample(found: &Counterexample, attacked: Option<&Attacked>) -> Vec<(&
         ("exposed, observer", format!("{exposed}, {}", observers.join(" and "))),
         ("claimed at most", up(found.claimed)),
         (
-            if found.protocol.is_walk() { "true at least, exactly" } else { "true, exactly" },
+            if found.protocol.is_walk() { "the true loss, at least" } else { "the true loss" },
             found.true_loss.clone(),
         ),
     ]);

@@ -75,7 +75,9 @@ fn text(study: &Study, together: &[Together]) -> Vec<Part<'static>> {
         parts.push(Part::Line(format!("{}.", words::capital(words::NOBODY_OUTSIDE))));
     }
     let said = together.iter().map(|found| (found.protocol.as_str(), &found.statement));
-    let lines = [plain::noises_of(said.clone()), plain::granted_by(said)].concat();
+    let lines =
+        [plain::noises_of(said.clone()), plain::assumed_by(said.clone()).collect(), plain::changes_of(said)]
+            .concat();
     parts.extend(lines.into_iter().map(Part::Line));
     parts
 }

@@ -130,7 +130,7 @@ fn a_sample_of_everybody_is_everybody() {
     let (code, said, problem) = run(&folder, "sweep ring --noise 2 --sample 3");
     assert!(code == 0 && said.contains("at random") && said.contains("confidence"), "{said}{problem}");
     let (code, _, problem) = run(&folder, "loss ring --noise -1");
-    assert!(code == 1 && problem.contains("must be positive and finite, got -1"), "{problem}");
+    assert!(code == 2 && problem.contains("a noise must be positive and finite"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

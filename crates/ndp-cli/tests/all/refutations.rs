@@ -17,7 +17,7 @@ fn a_published_theorem_is_refuted_by_its_script_as_well() {
     let (code, said, _) = refute(&["--claim", THEOREM_1]);
     assert_eq!(code, 0);
     assert!(
-        said.starts_with("The claim is false\n") && said.contains("  true, exactly         1\n"),
+        said.starts_with("The claim is false\n") && said.contains("  the true loss         1\n"),
         "{said}"
     );
     let script = said.split("in Python:\n\n").nth(1).unwrap();
@@ -84,7 +84,12 @@ fn a_finding_is_found_by_its_number() {
 fn walks_coalitions_and_domains_are_searched() {
     let walk = ["--claim", "alpha / (2 * sigma^2)", "--protocol", "walk", "--where", "3 / 2 - deg(u) * hops"];
     let (code, said, _) = refute(&walk);
-    assert!(code == 0 && said.starts_with("The claim is false") && said.contains("true at least"), "{said}");
+    assert!(
+        code == 0 && said.starts_with("The claim is false") && said.contains("the true loss, at least"),
+        "{said}"
+    );
+    let nothing = refute(&["--claim", "1 / 0", "--nodes", "3"]);
+    assert!(nothing.1.starts_with("Nothing was compared: the claim has no value"), "{}", nothing.1);
     let two = ["--claim", "alpha / (2 * sigma^2)", "--observers", "2", "--nodes", "4"];
     let (code, said, _) = refute(&two);
     assert!(

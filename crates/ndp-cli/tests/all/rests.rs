@@ -276,7 +276,7 @@ fn meters_assume_what_programs_do() {
     let told = std::fs::read_to_string(folder.join("told.json")).unwrap();
     let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
     for (words, name) in
-        [("a secure sum shows its receiver", "secure-sums"), ("that several nodes share", "shared-noise")]
+        [("secure sum shows its receiver", "secure-sums"), ("that several nodes share", "shared-noise")]
     {
         assert!(said.contains(words) && page.contains(words) && told.contains(name), "{words}: {said}");
     }
@@ -328,5 +328,58 @@ fn proofs_are_at_sensitivity_one() {
     let (code, said, problem) = run(&folder, ask);
     assert_eq!(code, 0, "{problem}");
     assert!(said.contains("at noise 1 and sensitivity 1, in "), "{said}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Whoever taps nothing learns nothing from gossip, so that any noise is enough: that is no failure of all
+/// plans. And a mean is judged by its grade.
+#[test]
+fn what_needs_no_noise_is_said() {
+    let folder = in_folder("no-noise");
+    std::fs::write(folder.join("graph"), "a b\nb c\nc d\nd e\na c\n").unwrap();
+    let (code, said, problem) = run(&folder, "plan graph --epsilon 1 --outsider");
+    assert!(
+        code == 0 && said.contains("Any noise meets the target with") && said.contains("muffliato"),
+        "{said}{problem}"
+    );
+    let (code, _, problem) = run(&folder, "plan graph --epsilon 1 --outsider --protocol muffliato");
+    assert!(code == 1 && problem.contains("Any noise meets the target with muffliato"), "{problem}");
+    let (code, _, problem) =
+        run(&folder, "calibrate graph --epsilon 1 --outsider --protocol muffliato:rounds=2");
+    assert!(code == 1 && problem.contains("no noise is needed"), "{problem}");
+    let (code, said, problem) =
+        run(&folder, "loss graph --noise 1 --epsilon 0.5 --mean --protocol muffliato:rounds=2");
+    assert!(code == 1 && problem.contains("violated, 5 observers"), "{said}{problem}");
+    let (_, said, problem) =
+        run(&folder, "calibrate graph --epsilon 0.5 --mean --protocol muffliato:rounds=2");
+    assert!(said.contains("grade of the largest mean"), "{said}{problem}");
+    let (_, said, problem) = run(&folder, "compare graph --epsilon 0.5 --mean --protocol muffliato:rounds=2");
+    assert!(said.contains("exact"), "{said}{problem}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A page about labels speaks of labels, and one about a sensitivity of 10 of no length of 1.
+#[test]
+fn pages_say_what_moves() {
+    let folder = in_folder("moves");
+    std::fs::write(folder.join("graph"), "a b\nb c\nc a\n").unwrap();
+    let page = |ask: &str| {
+        let (code, _, problem) = run(&folder, &format!("{ask} --report page.html"));
+        assert_eq!(code, 0, "{problem}");
+        std::fs::read_to_string(folder.join("page.html")).unwrap()
+    };
+    let labels = page("loss graph --noise 2 --protocol ring-histogram --observer a");
+    assert!(labels.contains("may be any other") && !labels.contains("kept within the range"), "{labels}");
+    let uses = page("loss graph --noise 20 --sensitivity 10 --protocol decor --observer a");
+    assert!(
+        uses.contains("of length at most 1 times the sensitivity") && uses.contains("at most 10"),
+        "{uses}"
+    );
+    let both = page("compare graph --epsilon 1 --protocol ring-histogram --protocol decor");
+    assert!(
+        both.contains("a number that the node gives moves by at most 1, and a label may be any other"),
+        "{both}"
+    );
+    assert!(both.contains("Assumed of decor"), "{both}");
     std::fs::remove_dir_all(folder).unwrap();
 }

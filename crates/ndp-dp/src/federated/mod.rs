@@ -65,7 +65,8 @@ impl ContractionFactor {
         )?;
         let ordered = 0.0 <= convexity && convexity <= smoothness;
         ensure(ordered, "the strong convexity", "lie between 0 and the smoothness", convexity)?;
-        let short = 0.0 < step && step.is_finite() && step * smoothness <= 2.0;
+        // The product minus 2, rounded once, has the right sign.
+        let short = 0.0 < step && step.is_finite() && step.mul_add(smoothness, -2.0) <= 0.0;
         ensure(short, "the step size", "be positive and at most 2/smoothness", step)?;
         let factor = |curvature: f64| {
             let rest = Interval::ONE - Interval::new(step) * Interval::new(curvature);

@@ -130,15 +130,19 @@ impl Outcome {
     pub fn sentence(&self) -> String {
         let verdict = self.verdict.as_str();
         if let (Check::Exceeds { what, least, .. }, Some(paired)) = (&self.check, &self.paired) {
-            let end = |end: Option<f64>| end.map_or("unknown".into(), round);
+            let error_rate = round(ERROR_RATE);
+            let interval = match (paired.low, paired.high) {
+                (None, None) => format!("too few runs for an interval with an error rate of {error_rate}"),
+                (low, high) => {
+                    let end = |end: Option<f64>| end.map_or("unknown".into(), round);
+                    let (low, high) = (end(low), end(high));
+                    format!("between {low} and {high} with an error rate of at most {error_rate} each way")
+                }
+            };
             return format!(
-                "{what}: {verdict}. The difference of {} paired runs has median {}, between {} and {} with an error rate \
-                 of at most {} each way{}{}.",
+                "{what}: {verdict}. The difference of {} paired runs has median {}, {interval}{}{}.",
                 paired.runs,
                 round(paired.median),
-                end(paired.low),
-                end(paired.high),
-                round(ERROR_RATE),
                 if *least == 0.0 { String::new() } else { format!("; asked is {}", round(*least)) },
                 if paired.open { "; what the values rest on is not known well enough to decide" } else { "" },
             );
@@ -163,7 +167,8 @@ impl Outcome {
                 let found = self.correlation.map_or("nothing to compare".into(), |found| {
                     format!("rank correlation {} or more, {} asked", round(found), round(least))
                 });
-                return format!("{what}: {verdict}; {found}.");
+                let because = self.why.map_or(String::new(), |why| format!(", because {}", why.as_str()));
+                return format!("{what}: {verdict}{because}; {found}.");
             }
         };
         let from = match &self.check {

@@ -3,7 +3,7 @@
 
 use super::{by, capital, guesses, not_known, up};
 use crate::page::Page;
-use ndp_account::{OwnNoise, Senders, Statement};
+use ndp_account::{Changes, OwnNoise, Senders, Statement};
 use ndp_dp::Grade;
 use ndp_numeric::decimal::{Round, percent};
 
@@ -18,14 +18,41 @@ pub struct Subject<'a> {
     pub senders: Senders,
     /// Whether the observers use the noise that they drew themselves.
     pub own_noise: OwnNoise,
-    /// How far one node's value may move.
+    /// How far a number that a node gives may move.
     pub sensitivity: f64,
+    /// What a node may give: values and gradients, labels, or either.
+    pub gives: Gives,
     /// What may differ: the value of a node, the examples of a user.
     pub protected: &'a str,
     /// Whether that is everything that a node contributes.
     pub is_all_data: bool,
     /// The seed of the public random choices.
     pub seed: u64,
+}
+
+/// What a node gives to a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    /// Values or gradients, which move by at most the sensitivity.
+    Numbers,
+    /// Labels, each of which may become any other.
+    Labels,
+    /// Numbers to one protocol, labels to another.
+    Either,
+}
+
+impl Gives {
+    /// What is given where this may change.
+    #[must_use]
+    pub fn of(changes: impl IntoIterator<Item = Changes>) -> Self {
+        let is_label = |changes| matches!(changes, Changes::Label | Changes::EveryLabel);
+        let all: Vec<bool> = changes.into_iter().map(is_label).collect();
+        match (all.contains(&true), all.contains(&false)) {
+            (true, true) => Self::Either,
+            (true, false) => Self::Labels,
+            (false, _) => Self::Numbers,
+        }
+    }
 }
 
 /// What is protected, what is not, and against whom.
@@ -47,15 +74,20 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
     if subject.senders == Senders::Hidden {
         against.push("Whoever observes does not know from whom messages come.".into());
     }
-    against.push(
-        "Not covered: observers who share with each other what they see, unless they are named as a group above. They can learn more, and no number here says how much."
-            .into(),
-    );
+    against.push(NOT_COVERED.into());
     against.push(
         "Not covered: whoever sees more than the observers named above, such as the messages of others, or breaks the rules of the protocol."
             .into(),
     );
-    let moves = format!(" Between them, what the node gives moves by at most {}.", subject.sensitivity);
+    let most = subject.sensitivity;
+    let moves = match subject.gives {
+        Gives::Numbers => format!("what the node gives moves by at most {most}"),
+        Gives::Labels => "each label that the node gives may be any other".into(),
+        Gives::Either => {
+            format!("a number that the node gives moves by at most {most}, and a label may be any other")
+        }
+    };
+    let moves = format!(" Between them, {moves}.");
     let whole = if subject.is_all_data {
         "the data of one participant count as a whole, not the people that they may be about"
     } else {
@@ -76,6 +108,9 @@ pub fn opening(page: Page, subject: &Subject<'_>) -> Page {
         .section("Against whom")
         .list(&against)
 }
+
+/// Whom no number of a page is about.
+pub const NOT_COVERED: &str = "Not covered: observers who share with each other what they see, unless they are named as a group above. They can learn more, and no number here says how much.";
 
 /// The observers without the clause of [`not_known`], for pages that say in a separate sentence what
 /// observers do not use or know.
@@ -124,12 +159,19 @@ pub fn conclusions(page: Page, right: f64) -> Page {
 
 /// The assumptions on which the promise rests.
 #[must_use]
-pub fn assumptions(page: Page, particular: &[String]) -> Page {
+pub fn assumptions(page: Page, gives: Gives, particular: &[String]) -> Page {
     let mut all: Vec<String> = particular.to_vec();
-    all.extend([
+    all.push(
         "Every participant carries out the protocol as it is written, and draws its noise from a good source of randomness, anew in every run."
             .to_owned(),
-        "Values are kept within the range that the noise was chosen for, before noise is added.".to_owned(),
+    );
+    if gives != Gives::Labels {
+        all.push(
+            "Values are kept within the range that the noise was chosen for, before noise is added."
+                .to_owned(),
+        );
+    }
+    all.extend([
         "The protocol is run once on these data.".to_owned(),
         "Nobody breaks into a computer.".to_owned(),
     ]);

@@ -74,20 +74,25 @@ pub fn rests_on(what: &RestsOn) -> String {
 pub fn changes_in(set: &SensitivitySet) -> String {
     match set {
         SensitivitySet::UseLevel => {
-            "one use of one node's data changes, by a vector of length at most 1".to_owned()
+            "one use of one node's data changes, by a vector of length at most 1 times the sensitivity"
+                .to_owned()
         }
         SensitivitySet::SameDirection => {
-            "all uses of one node's data change by the same vector of length at most 1".to_owned()
+            "all uses of one node's data change by the same vector of length at most 1 times the sensitivity"
+                .to_owned()
         }
         SensitivitySet::Along(weights) => {
-            format!("the uses of one node's data change by one vector of length at most 1, times {weights:?}")
+            format!(
+                "the uses of one node's data change by one vector of length at most 1 times the sensitivity, each times its factor of {weights:?}"
+            )
         }
         SensitivitySet::Signs => {
-            "every use of one node's data changes by a number of size at most 1".to_owned()
+            "every use of one node's data changes by a number of size at most 1 times the sensitivity"
+                .to_owned()
         }
         SensitivitySet::Vectors { dimension } => {
             format!(
-                "every use of one node's data changes by a vector of length at most 1 in dimension {dimension}"
+                "every use of one node's data changes by a vector of length at most 1 times the sensitivity in dimension {dimension}"
             )
         }
         SensitivitySet::Patterns { patterns, within } => {

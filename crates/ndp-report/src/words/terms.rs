@@ -2,7 +2,7 @@
 
 use super::{down, up};
 use ndp_account::{Assumption, Changes, Law, Noise, OwnNoise, Senders, Statement};
-use ndp_dp::{Moves, Stated};
+use ndp_dp::{Measure, Moves, Stated};
 
 /// What may differ in the data of one node; if there are several possibilities, each of them.
 #[must_use]
@@ -122,6 +122,9 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
         Assumption::ConstantData => {
             "each node contributes a value of its own that stays the same, whatever it received (declared, not checked)"
         }
+        Assumption::CommonRange => {
+            "the values of all nodes lie in one interval as long as the sensitivity, so that each is hidden among the others (declared, not checked)"
+        }
     }
 }
 
@@ -201,8 +204,10 @@ pub fn of_training(whom: &str, epsilon: f64, delta: f64) -> String {
     )
 }
 
-/// What is left of a limit, rounded down.
+/// What is left of a limit in these terms, rounded down. An `ε` that is left is that of a Gaussian release:
+/// the epsilons of other releases add up to more.
 #[must_use]
-pub fn left(least: f64) -> String {
-    format!("left for every pair that was looked at: at least {}", down(least))
+pub fn left(least: f64, measure: Measure) -> String {
+    let whose = if matches!(measure, Measure::Approx(_)) { ", by a Gaussian release" } else { "" };
+    format!("left for every pair that was looked at: at least {}{whose}", down(least))
 }

@@ -44,18 +44,30 @@ fn the_worst_pair_decides() -> Result<(), Error> {
     Ok(())
 }
 
-/// The mean is `(.3 + .6)/3`, not above .31 and above .29; two thirds are rounded up.
+/// The mean is `(.3 + .6)/3`, not above .31 and surely above .29 where all losses are exact; two thirds are
+/// rounded up.
 #[test]
 fn means_are_over_all_nodes_and_rounded_up() -> Result<(), Error> {
     let accounts = [told(0, 3, |u, _| exactly([0.0, 0.3, 0.6][u]))];
     let found = mean(accounts[0].as_ref(), one()?, Measure::Gaussian)?;
-    assert!((0.3..0.3 + 1e-12).contains(&found), "{found}");
-    for (allowed, verdict, exceeding) in [(0.31, Verdict::Met, 0), (0.29, Verdict::NotShown, 1)] {
-        let found = check(&accounts, one()?, &Target::mean(Measure::Gaussian, allowed))?;
+    assert!((0.3..0.3 + 1e-12).contains(found.value()) && found.grade() == Grade::Exact, "{found:?}");
+    let bounded = [told(0, 3, |u, _| if u == 2 { at_most(0.6) } else { exactly([0.0, 0.3][u]) })];
+    for (accounts, allowed, verdict, exceeding) in [
+        (&accounts, 0.31, Verdict::Met, 0),
+        (&accounts, 0.29, Verdict::Violated, 1),
+        (&bounded, 0.09, Verdict::Violated, 1),
+        (&bounded, 0.11, Verdict::NotShown, 1),
+        (&accounts, 0.3 * (1.0 - 1e-7), Verdict::NotShown, 1),
+        (&bounded, 0.31, Verdict::Met, 0),
+        (&bounded, 0.29, Verdict::NotShown, 1),
+    ] {
+        let found = check(accounts, one()?, &Target::mean(Measure::Gaussian, allowed))?;
         assert_eq!((found.verdict, found.exceeding), (verdict, exceeding));
     }
     let alike = Uniform::account(3, UpperBound::new(1.0).into(), &Observer::node(0), Terms::VALUES)?;
     let two_thirds = mean(alike.as_ref(), one()?, Measure::Gaussian)?;
+    assert_eq!(two_thirds.grade(), Grade::UpperBound);
+    let two_thirds = two_thirds.into_value();
     assert!(two_thirds.mul_add(3.0, -2.0) >= 0.0 && two_thirds < 0.667);
     Ok(())
 }

@@ -158,9 +158,9 @@ impl Protocol for CompleteSum {
 impl CompleteSum {
     fn terms(&self) -> Terms {
         // Values are the same at each visit, also those of the others: the secrecy of the path does not
-        // protect data that change.
+        // protect data that change, nor a value that is told apart from those of the others.
         if self.constant_data {
-            let trusts = [Some(Assumption::ConstantData), None, None];
+            let trusts = [Some(Assumption::ConstantData), Some(Assumption::CommonRange), None];
             Terms { changes: Changes::Value, trusts, ..OF_SUMS }
         } else {
             OF_SUMS

@@ -80,7 +80,8 @@ impl Protocol for TokenWalk {
     }
 
     /// For a uniform start and values in an interval of length 1, by the second largest eigenvalue of the
-    /// matrix. Not of walks on which a holder may add noise alone: the mean is then one of fewer values.
+    /// matrix, or 0 if it is negative. Not of walks on which a holder may add noise alone: the mean is then
+    /// one of fewer values.
     fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {
         let options = self.options();
         if self.most_contributions() < self.steps() || options.edges != EdgeRule::Unlimited {
@@ -94,9 +95,11 @@ impl Protocol for TokenWalk {
             return Err(Error::NotOffered("the error of a walk is known for symmetric matrices"));
         }
         let values = sym_eigenvalues(dense.view())?;
-        // The mean of T visits of a stationary walk with second largest eigenvalue λ has variance at most D
-        // (1 + λ)/((1 - λ) T), where D ≤ 1/4 is the variance of the values.
-        let second = values[values.len() - 2];
+        // An eigenvalue λ and the values' part D along its eigenvector add D (1 + 2 Σ_{0<k<T} (1 - k/T) λ^k)
+        // / T to the variance of the mean of T visits of a stationary walk. The sum is at most λ/(1 - λ) for
+        // λ ≥ 0. For λ < 0 it alternates with falling terms, the first one negative, and is at most 0. All D
+        // are together the variance of the values, at most 1/4.
+        let second = values[values.len() - 2].max(0.0);
         let visits = 0.25 * ((1.0 + second) / ((1.0 - second) * self.steps() as f64)).clamp(0.0, 1.0);
         let visits = if visits.is_nan() { 0.25 } else { visits };
         Ok((noise.get() * noise.get() / self.steps() as f64 + visits).sqrt())

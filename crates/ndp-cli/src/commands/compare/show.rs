@@ -21,7 +21,8 @@ impl Answer for Compared<'_> {
         let (observers, weights) = (&self.study.chosen.description, self.study.asked.gossip.weights);
         let title = format!("Target: {target}; observed by {observers}; weights {weights}");
         let table = Part::Table(columns(&HEADER), self.cells());
-        let below = self.remarks().into_iter().chain(self.refusals()).map(Part::Line);
+        let assumed = plain::assumed_by(self.statements());
+        let below = self.remarks().into_iter().chain(assumed).chain(self.refusals()).map(Part::Line);
         [Part::Heading(title), Part::empty(), table].into_iter().chain(below).collect()
     }
 
@@ -105,14 +106,18 @@ impl Drawn for Compared<'_> {
         let protected = "what one node gives to each protocol, as the list below says";
         let is_all = rows.iter().filter_map(|row| row.statement.as_ref()).all(Statement::is_of_all_data);
         let observed = (study.chosen.description.as_str(), knowledge);
-        let subject = plain::subject(network, observed, (protected, is_all), self.unit());
+        let gives =
+            plain::Gives::of(self.statements().flat_map(|(_, statement)| statement.changes.iter().copied()));
+        let subject = plain::subject(network, observed, (protected, is_all), (self.unit(), gives));
         let whole = rows.iter().filter(|row| is_whole(row)).count();
         let target = words::target(&study.target);
         let sentence = format!("{whole} of {} protocols can keep the limit: {target}.", rows.len());
         let tone = if whole == 0 { Tone::Bad } else { Tone::Plain };
         let mut page = Page::new("Protocols at the same limit").verdict(tone, &sentence);
         page = plain::opening(page, &subject);
-        page = plain::assumptions(page, &[]);
+        let particular =
+            plain::assumed_by(self.statements()).map(|what| format!("{}.", words::capital(&what)));
+        page = plain::assumptions(page, gives, &particular.collect::<Vec<_>>());
         let grades: Vec<Grade> = rows.iter().filter_map(|row| row.grade).collect();
         let failure = any_of(rows.iter().map(|row| row.failure));
         page = plain::sureness(page, &grades, (failure, None), &self.notes);
@@ -188,10 +193,14 @@ impl Compared<'_> {
         if self.answered().any(|row| row.coverage.as_ref().is_some_and(Coverage::is_reached)) {
             remarks.push(words::BOUND_REACHED.to_owned());
         }
-        let said = || self.answered().filter_map(|row| Some((row.name.as_str(), row.statement.as_ref()?)));
-        remarks.extend(plain::noises_of(said()));
-        remarks.extend(plain::granted_by(said()));
+        remarks.extend(plain::noises_of(self.statements()));
+        remarks.extend(plain::changes_of(self.statements()));
         remarks
+    }
+
+    /// The statements, each with the name of its protocol.
+    fn statements(&self) -> impl Iterator<Item = (&str, &Statement)> {
+        self.answered().filter_map(|row| Some((row.name.as_str(), row.statement.as_ref()?)))
     }
 }
 

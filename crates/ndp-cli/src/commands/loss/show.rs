@@ -114,7 +114,7 @@ impl Drawn for Found<'_> {
             network,
             (&observed, &asked.knowledge),
             (&changes, statement.is_of_all_data()),
-            asked.unit.sensitivity,
+            (asked.unit.sensitivity, plain::Gives::of(statement.changes.iter().copied())),
         );
         let most = self.most();
         let (tone, verdict) = match &self.judged {
@@ -133,7 +133,7 @@ impl Drawn for Found<'_> {
         let mut particular: Vec<String> = plain::about(protocol).into_iter().collect();
         particular.push(plain::noise_in_a_sentence(statement));
         particular.extend(plain::granted_in_sentences(statement));
-        page = plain::assumptions(page, &particular);
+        page = plain::assumptions(page, subject.gives, &particular);
         let mut grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
         grades.extend(self.is_of_some().then_some(Grade::UpperBound));
         page = plain::sureness(page, &grades, (statement.failure, Some(statement)), &self.notes);

@@ -148,7 +148,7 @@ impl Told {
     }
 
     fn header(&self) -> [&str; 6] {
-        ["exposed", "observer", "squared mu", &self.measure, "grade", "of the budget"]
+        ["exposed", "observer", "squared mu", &self.measure, "grade", "of the budget for squared mu"]
     }
 
     fn cells(&self, worst: usize) -> Vec<Vec<String>> {
@@ -192,11 +192,13 @@ impl Told {
         if let Some(left) = left {
             page = page.text(&format!("Rounds left: {left}."));
         }
-        let rests_on = self.rests_on.iter().map(|what| format!("{}.", words::rests_on(what)));
+        let rests_on =
+            self.rests_on.iter().map(|what| format!("{}.", words::capital(&words::rests_on(what))));
         page.table("The worst pairs", &self.header(), &self.cells(MOST_ROWS))
             .section("What this rests on")
             .list(&rests_on.collect::<Vec<_>>())
-            .text(&format!("{}.", plain::stopping(self.limited)))
+            .text(&format!("{}.", words::capital(plain::stopping(self.limited))))
+            .text(words::page::NOT_COVERED)
             .text(&format!("The account fails: {}.", question::probability(self.failure)))
     }
 

@@ -1,6 +1,6 @@
 //! Edges that would improve the best plan.
 
-use super::{Found, Plans};
+use super::{Found, Plans, Tried};
 use crate::errors::Failure;
 use crate::input;
 use crate::patience::{Limit, WORK};
@@ -77,6 +77,9 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
     }
     let before = best.error.unwrap_or(f64::INFINITY);
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
+    if near(&study.graph, 1, &mut rng.clone()).is_empty() {
+        return Ok(Edges::NotTried("No edges are suggested: no two nodes are at distance 2.".into()));
+    }
     let (mut graph, mut error) = (study.graph.clone(), before);
     let mut edges: Vec<(String, String, f64)> = Vec::new();
     let progress = Progress::new((asked.rewire * TRIED) as u64, "edges", quiet);
@@ -85,8 +88,10 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         for (u, v) in near(&graph, TRIED, rng) {
             let larger = with_edge(&graph, u, v)?;
             let smallest = better.as_ref().map_or(error * WORTH, |(error, ..)| *error);
-            let (found, _) = study.one(&larger, &best.candidate, Limit::told(asked.effort.patience))?;
-            if let Some(error) = found.and_then(|found| found.error).filter(|&error| error < smallest) {
+            let tried = study.one(&larger, &best.candidate, Limit::told(asked.effort.patience))?;
+            if let Tried::Found(found, _) = tried
+                && let Some(error) = found.error.filter(|&error| error < smallest)
+            {
                 better = Some((error, larger, (u, v)));
             }
             progress.one();

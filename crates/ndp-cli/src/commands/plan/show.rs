@@ -37,7 +37,7 @@ impl Answer for Plans<'_> {
         let noise = plain::noise_is(&self.best.statement);
         parts.push(Part::Line(format!("noise: {noise} ({})", self.best.candidate.name)));
         let said = self.all().take(LISTED).map(|found| (found.candidate.name, &found.statement));
-        parts.extend(plain::granted_by(said).into_iter().map(Part::Line));
+        parts.extend(plain::assumed_by(said.clone()).chain(plain::changes_of(said)).map(Part::Line));
         parts.extend(self.edges.iter().flat_map(|edges| self.suggested(edges)));
         parts
     }
@@ -94,14 +94,14 @@ impl Drawn for Plans<'_> {
             network,
             (&observed, &asked.knowledge),
             (&changes, statement.is_of_all_data()),
-            unit,
+            (unit, plain::Gives::of(statement.changes.iter().copied())),
         );
         let mean = best.error.map_or_else(String::new, |error| {
             let error = up(error * unit);
             let mean = if statement.assumes.contains(&Assumption::NothingPublished) {
                 "The mean that the last holder of the token keeps, and must not hand out,"
             } else {
-                "The mean that nodes end with"
+                "The mean that is found"
             };
             format!(" {mean} is then wrong by {error} at most, as a root mean square.")
         });
@@ -119,7 +119,7 @@ impl Drawn for Plans<'_> {
         let mut particular: Vec<String> = plain::about(best.candidate.name).into_iter().collect();
         particular.push(plain::noise_in_a_sentence(statement));
         particular.extend(plain::granted_in_sentences(statement));
-        page = plain::assumptions(page, &particular);
+        page = plain::assumptions(page, subject.gives, &particular);
         let grades: Vec<Grade> = self.all().filter_map(|found| found.grade).collect();
         page = plain::sureness(page, &grades, (best.failure, Some(statement)), &[]);
         page = page
@@ -150,9 +150,14 @@ impl Plans<'_> {
         } else {
             String::new()
         };
+        let noiseless = if self.noiseless.is_empty() {
+            String::new()
+        } else {
+            format!(" {}.", words::no_noise_needed(self.noiseless.iter().copied()))
+        };
         format!(
-            "Searched: {tried} combinations of protocol, weights and rounds ({} without an answer); smallest error of the mean \
-             first{then}. Other rounds, weights or graphs may do better.",
+            "Searched: {tried} combinations of protocol, weights and rounds ({} without a noise); smallest error of the mean \
+             first{then}. Other rounds, weights or graphs may do better.{noiseless}",
             tried - self.all().count(),
         )
     }
@@ -185,8 +190,9 @@ impl Plans<'_> {
             return Some(format!("{first} No other protocol was found whose error is known."));
         };
         let more = 100.0 * (its_error / error - 1.0);
-        let more = if more < 0.05 { "as good as the same".into() } else { format!("{more:.1} % more") };
+        let more = if more < 0.05 { "the same but for 0.05 %".into() } else { format!("{more:.1} % more") };
         let messages = match (next.messages, best.messages) {
+            (Some(next), Some(best)) if next == best => ", with as many messages".into(),
             (Some(next), Some(best)) => {
                 format!(", with {} messages in place of {}", count(next), count(best))
             }
@@ -226,7 +232,7 @@ impl Plans<'_> {
         };
         let unit = self.unit();
         let title = format!(
-            "Edges that lower the error of {protocol} ({}), each the best of {TRIED} drawn between nodes at distance 2 (seed {}), one \
+            "Edges that lower the error of {protocol} ({}), each the best of at most {TRIED} drawn between nodes at distance 2 (seed {}), one \
              after the other; the noise is found anew each time:",
             up(before * unit),
             self.study.asked.knowledge.seed
@@ -255,7 +261,10 @@ impl Found {
     fn cells(&self, unit: f64) -> Vec<String> {
         vec![
             self.candidate.name.into(),
-            self.candidate.weights.to_string(),
+            match registry::find(self.candidate.name) {
+                Ok(entry) if entry.uses_weights() => self.candidate.weights.to_string(),
+                _ => "-".into(),
+            },
             self.candidate.parameters.to_string(),
             up(question::in_unit(self.noise, unit)),
             self.error.map_or_else(|| "-".into(), |error| up(error * unit)),

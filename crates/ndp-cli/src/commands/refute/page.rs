@@ -57,8 +57,8 @@ pub(super) fn page(tried: &Tried, svg: Option<&str>) -> Page {
             &table(&counterexample(found, tried.attacked.as_ref())),
         );
         if let Some(svg) = svg {
-            page = page
-                .picture(svg, "The graph: observers are marked, the color of a node is what is true of it.");
+            page =
+                page.picture(svg, "The graph: observers are marked, the color of a node is its true loss.");
         }
         page = page
             .section("See it without this program")

@@ -76,6 +76,7 @@ impl Drawn for Trained<'_> {
             senders: Senders::Known,
             own_noise: OwnNoise::Known,
             sensitivity: study.problem.sensitivity,
+            gives: plain::Gives::Numbers,
             protected: "all examples of any one user",
             is_all_data: true,
             seed: asked.seed,
@@ -104,7 +105,7 @@ impl Drawn for Trained<'_> {
         particular.push(
             "Accuracies along the training are shown here to judge the method. Publishing them for the real data is not covered.".into(),
         );
-        page = plain::assumptions(page, &particular);
+        page = plain::assumptions(page, subject.gives, &particular);
         page = plain::sureness(page, &found.grades, (statement.failure, Some(statement)), &self.notes);
         let rows: Vec<Vec<String>> =
             self.summary().into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();

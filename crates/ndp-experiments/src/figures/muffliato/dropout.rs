@@ -47,7 +47,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let nodes = scale.pick(NODES, 100);
     let q = scale.pick(Q, 0.02);
     let seeds = scale.pick(SEEDS, 2);
-    let mut figure = Figure::new("Muffliato: with dropout, gossip takes more steps, and the mean loss stays below a sixth of the local loss")
+    let mut figure = Figure::new("Muffliato: with dropout, gossip takes more steps on average over the runs, and the mean loss stays below a sixth of the local loss")
         .by(Grade::Printed, "ndp_printed::gossip::sequence_mean_from", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::mean_loss_by_step", "Muffliato")
         .parameter("n", nodes)

@@ -72,7 +72,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
     ];
     let maps = [(titles[1], &sum_towards), (titles[2], &exact)];
     let maps = maps.map(|(title, drawing)| Panel::drawing(title, color(), drawing.clone()));
-    Ok(Figure::new(format!("Muffliato, figure 1b: in Facebook network {number} printed losses towards a node span a factor at least five times that of exact ones"))
+    Ok(Figure::new(format!("Muffliato, figure 1b: in Facebook network {number}, towards one node, the largest printed loss over the smallest is at least five times what it is for exact losses"))
         .titled_by([Basis::wider(5.0, "printed, towards the node", "loss towards the node")])
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
         .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")

@@ -36,7 +36,7 @@ pub const ENTRY: Entry = Entry {
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let mut figure = Figure::new(
-        "Muffliato, figure 2: printed losses towards one node span a factor at least five times that of exact ones",
+        "Muffliato, figure 2: towards one node, the largest printed loss over the smallest is at least five times what it is for exact losses",
     )
     .by(Grade::Printed, "ndp_printed::gossip::theorem1_from", "Muffliato")
     .by_named("towards", Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")

@@ -37,7 +37,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
-    let mut figure = Figure::new("Muffliato, figure 5: in Facebook networks, too, printed losses span a factor at least five times that of exact ones")
+    let mut figure = Figure::new("Muffliato, figure 5: in Facebook networks, too, the largest printed loss over the smallest is at least five times what it is for exact losses")
         .by(Grade::Printed, "ndp_printed::gossip::theorem1_towards", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
         .by(Grade::UpperBound, "ndp_algos::gossip::exact_loss", "Certified losses")

@@ -78,7 +78,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         single.fold([f64::INFINITY, 0.0], |[low, high]: [f64; 2], &loss| [low.min(loss), high.max(loss)]);
     let names: Vec<String> = (1..=sizes.len()).map(|b| format!("community {b}")).collect();
     let color = || Axis::log("loss");
-    Ok(Figure::new("Random walks, figure 5: the means of printed losses are larger within communities; those of upper bounds, among every fourth node, differ by at most 15 % from own to worst other community")
+    Ok(Figure::new("Random walks, figure 5: mean printed losses are larger within communities; mean upper bounds (every fourth node) towards the own and the worst other community differ by at most 15 %")
         .titled_by([
             Basis::Drawn(Check::below(PRINTED[1], PRINTED[0])),
             Basis::Drawn(Check::agrees(SOUND[1], SOUND[0], 0.15)),

@@ -61,7 +61,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         &[(0.5, "far less near, original labels, start"), (-1.0, "far less near, original labels, end")],
         0.0,
     );
-    let mut figure = Figure::new("Random walks, figure 8: under the original labels, the walk takes away more than half of the gap between far and near pairs")
+    let mut figure = Figure::new("Random walks, figure 8: under the original labels, the walk takes away more than half of the gap between far and near pairs on average over the runs")
         .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("local loss", Grade::UpperBound, "ndp_algos::walk::graph::LocalLoss", "Random walks")
