@@ -68,8 +68,9 @@ fn accountant(c: &mut Criterion) {
         for (alpha, sigma) in [(2.0, 2.0), (2.0, 1.0), (16.0, 2.0)] {
             let Ok(local) = local(alpha, sigma) else { continue };
             let size = format!("n{}_t{steps}_alpha{alpha}_sigma{sigma}", 1 << dimension);
+            // Questions go on where the warm-up ended.
+            let mut asked = Questions::about(local.noise);
             group.bench_function(BenchmarkId::new("all_depths_from_laws", &size), |b| {
-                let mut asked = Questions::about(local.noise);
                 // The laws are those that the account keeps from the first question.
                 b.iter(|| -> Result<f64, Error> {
                     Ok(account.profile(black_box(0), asked.another()?)?.renyi(local.order)?.value().epsilon)
