@@ -60,8 +60,9 @@ pub enum Error {
         /// The observer of the limit.
         observer: usize,
     },
-    /// No noise is needed: nobody who is looked at learns anything about a node for which a limit is set.
-    #[error("no noise is needed: the observers who are looked at learn nothing that is limited")]
+    /// Nobody who is looked at learns anything that a limit is about, whatever the noise. It says nothing of
+    /// others.
+    #[error("whatever the noise, the observers who are looked at learn nothing that is limited")]
     NothingLearned,
     /// The same name for two nodes.
     #[error("two nodes are named {0:?}")]

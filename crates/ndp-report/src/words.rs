@@ -375,22 +375,21 @@ pub fn coalitions_of_neighbors(nodes: usize, size: usize, all: Option<usize>) ->
     )
 }
 
-/// What needs no noise, by name.
+/// From which protocols nothing that is limited is learned.
 ///
 /// # Examples
 /// ```
-/// use ndp_report::words::no_noise_needed;
+/// use ndp_report::words::nothing_learned;
 /// assert_eq!(
-///     no_noise_needed(["gopa", "walk"]),
-///     "Any noise meets the target with gopa, walk: those who are looked at learn nothing that is limited"
+///     nothing_learned(&["gopa".into(), "walk".into()]),
+///     "Whatever the noise, those who are looked at learn nothing that is limited from gopa, walk"
 /// );
 /// ```
 #[must_use]
-pub fn no_noise_needed<'a>(protocols: impl IntoIterator<Item = &'a str>) -> String {
-    let names: Vec<&str> = protocols.into_iter().collect();
+pub fn nothing_learned(protocols: &[String]) -> String {
     format!(
-        "Any noise meets the target with {}: those who are looked at learn nothing that is limited",
-        names.join(", ")
+        "Whatever the noise, those who are looked at learn nothing that is limited from {}",
+        protocols.join(", ")
     )
 }
 

@@ -17,7 +17,7 @@ use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::words;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Rounds that are tried, as multiples of those of the stopping rule.
@@ -87,8 +87,9 @@ struct Plans<'a> {
     best: Found,
     /// The others, smallest error first.
     others: Vec<Found>,
-    /// Protocols from which the observers learn nothing that is limited.
-    noiseless: BTreeSet<&'static str>,
+    /// Protocols from which those who are looked at learn nothing that is limited, in all combinations or
+    /// some.
+    noiseless: Vec<String>,
     /// Edges that would help, where they were asked for.
     edges: Option<rewire::Edges>,
 }
@@ -119,13 +120,13 @@ impl<'a> Study<'a> {
         let candidates = &self.candidates;
         let progress = Progress::new(candidates.len() as u64, "candidates", quiet);
         let (mut best, mut done): (Option<Found>, usize) = (None, 0);
-        let mut noiseless = BTreeSet::new();
+        let mut noiseless = BTreeMap::<&str, usize>::new();
         let found = sharing(Limit::told(self.asked.effort.patience), candidates.len(), |at, limit| {
             let (found, cut) = match self.one(&self.graph, &candidates[at], limit)? {
                 Tried::Found(found, cut) => (Some(*found), cut),
                 Tried::Nothing { cut } => (None, cut),
                 Tried::NoNoiseNeeded => {
-                    noiseless.insert(candidates[at].name);
+                    *noiseless.entry(candidates[at].name).or_default() += 1;
                     (None, false)
                 }
             };
@@ -145,9 +146,15 @@ impl<'a> Study<'a> {
         drop(progress);
         let mut found: Vec<Found> = found.into_iter().flatten().collect();
         found.sort_by(Found::better);
+        // A protocol may show something in other rounds or with other weights.
+        let noiseless = noiseless.into_iter().map(|(name, count)| {
+            let all = candidates.iter().filter(|candidate| candidate.name == name).count();
+            if count == all { name.to_owned() } else { format!("{name} ({count} of {all} combinations)") }
+        });
+        let noiseless: Vec<String> = noiseless.collect();
         if found.is_empty() {
             if !noiseless.is_empty() {
-                return Err(Failure::Refused(words::no_noise_needed(noiseless)));
+                return Err(Failure::Refused(words::nothing_learned(&noiseless)));
             }
             let more = if self.elsewhere.is_empty() {
                 ""

@@ -153,7 +153,7 @@ fn title(report: &Report) -> &'static str {
     match &report.outcome {
         Outcome::Refuted(_) => "The claim is false",
         Outcome::NotRefuted if report.cases == report.without_value => {
-            "Nothing was compared: the claim has no value in any of the cases that were asked for"
+            "Nothing was compared: in none of the cases that were asked for does the claim apply and have a value"
         }
         Outcome::NotRefuted => "No counterexample among all cases that were asked for, which proves nothing",
         Outcome::OutOfBudget => "No counterexample before the cases ran out, which proves nothing",

@@ -339,14 +339,14 @@ fn what_needs_no_noise_is_said() {
     std::fs::write(folder.join("graph"), "a b\nb c\nc d\nd e\na c\n").unwrap();
     let (code, said, problem) = run(&folder, "plan graph --epsilon 1 --outsider");
     assert!(
-        code == 0 && said.contains("Any noise meets the target with") && said.contains("muffliato"),
+        code == 0 && said.contains("learn nothing that is limited from") && said.contains("muffliato"),
         "{said}{problem}"
     );
     let (code, _, problem) = run(&folder, "plan graph --epsilon 1 --outsider --protocol muffliato");
-    assert!(code == 1 && problem.contains("Any noise meets the target with muffliato"), "{problem}");
+    assert!(code == 1 && problem.contains("learn nothing that is limited from muffliato"), "{problem}");
     let (code, _, problem) =
         run(&folder, "calibrate graph --epsilon 1 --outsider --protocol muffliato:rounds=2");
-    assert!(code == 1 && problem.contains("no noise is needed"), "{problem}");
+    assert!(code == 1 && problem.contains("learn nothing that is limited"), "{problem}");
     let (code, said, problem) =
         run(&folder, "loss graph --noise 1 --epsilon 0.5 --mean --protocol muffliato:rounds=2");
     assert!(code == 1 && problem.contains("violated, 5 observers"), "{said}{problem}");
