@@ -5,6 +5,7 @@ use ndp_account::{Error, Observer};
 use ndp_program::{Program, Reads, Value, Weight};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
+use std::collections::BTreeSet;
 
 pub(super) type Row = Vec<BigRational>;
 
@@ -247,12 +248,15 @@ pub(super) fn reduce(matrix: &mut [Row], columns: usize) -> Vec<usize> {
     pivots
 }
 
-/// Whether some contribution of a member, or one that the observer sees something of, reads a value that the
-/// observer had not seen.
+/// Whether some contribution reads a value that the observer had not seen: one of a member, one that the
+/// observer sees something of, or an earlier one that such a contribution reads and may carry on.
 pub(super) fn unseen(twin: &Twin, observer: &Observer) -> bool {
     let all = seen(twin, observer, usize::MAX);
-    twin.readers.iter().any(|(owner, own, moment, list)| {
-        if !observer.contains(*owner) && all.iter().all(|row| row[*own].is_zero()) {
+    let mut carried: BTreeSet<usize> = BTreeSet::new();
+    // A contribution carries on only earlier ones, so that all that carry it on come before it here.
+    twin.readers.iter().rev().any(|(owner, own, moment, list)| {
+        let shown = all.iter().any(|row| !row[*own].is_zero());
+        if !observer.contains(*owner) && !shown && !carried.contains(own) {
             return false;
         }
         let unknown = |k: &usize| match twin.primitives[*k] {
@@ -272,8 +276,11 @@ pub(super) fn unseen(twin: &Twin, observer: &Observer) -> bool {
         let width = columns.len() + twin.primitives.len();
         let mut rows: Vec<Row> = seen(twin, observer, *moment).iter().map(cut).collect();
         let before = reduce(&mut rows, width).len();
-        let reads: Vec<Row> = list.iter().map(|&k| cut(&twin.forms[k])).collect();
-        rows.extend(reads);
+        for form in list.iter().map(|&k| &twin.forms[k]) {
+            rows.push(cut(form));
+            let of_owner = |k: &usize| matches!(twin.primitives[*k], Primitive::Use(u) if u == *owner);
+            carried.extend((0..form.len()).filter(|&k| !form[k].is_zero()).filter(of_owner));
+        }
         reduce(&mut rows, width).len() > before
     })
 }
