@@ -41,6 +41,7 @@ use ndp_certify::enclosure::width;
 use ndp_linalg::gram_difference;
 use ndp_numeric::stop::{Stop, Stopped, work};
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 use tape::{Kind, LANES, Lane, Sign, Tape, ZERO};
 
 /// The results, node by node.
@@ -174,6 +175,18 @@ impl<'a> Uses<'a> {
         Self { contributions, places, nodes }
     }
 
+    /// Keeps the coefficients of a use, which is given by its number on the tape, if its node is asked about.
+    fn keep(&self, buffer: &mut [Lane], number: usize, lane: Lane) {
+        if let Some(to) = buffer.get_mut(self.places[number] as usize) {
+            *to = lane;
+        }
+    }
+
+    /// Forgets what an earlier sweep has kept of the uses from this one on, which has no part in this sweep.
+    fn forget(&self, buffer: &mut [Lane], number: usize) {
+        (number..self.places.len()).for_each(|number| self.keep(buffer, number, ZERO));
+    }
+
     /// Calls `each` with the coefficients of a sweep, node by node.
     fn each(&self, buffer: &[Lane], mut each: impl FnMut(usize, &Node<'a>, &[Lane])) {
         for (at, node) in self.nodes.iter().enumerate() {
@@ -196,18 +209,38 @@ struct First {
 /// Sums over the lanes of blocks: for uses, and for directions.
 type Partial = (Vec<f64>, Vec<Vec<f64>>);
 
+/// The numbers of one sweep, in memory that the next one uses again.
+struct Buffers {
+    /// All 0 between sweeps.
+    slots: Vec<Lane>,
+    /// The noises times their variances. A sweep back fills in those that the sweep on reads.
+    noises: Vec<Lane>,
+    /// The coefficients of the uses.
+    uses: Vec<Lane>,
+}
+
 /// Rows in blocks, several of which are computed together. The order of the sums does not depend on the
 /// number of threads.
 fn blocks<T: Send>(
     n: usize,
     (stop, cost): (&Stop, u64),
-    work: impl Fn(usize, usize) -> T + Sync,
+    new: impl Fn() -> Buffers + Sync,
+    work: impl Fn(&mut Buffers, usize, usize) -> T + Sync,
     mut take: impl FnMut(usize, usize, T),
 ) -> Result<(), Stopped> {
     let starts: Vec<usize> = (0..n).step_by(LANES).collect();
+    let pool: Mutex<Vec<Buffers>> = Mutex::new(Vec::new());
+    let free = || pool.lock().unwrap_or_else(PoisonError::into_inner);
+    let of = |&start: &usize| {
+        let known = free().pop();
+        let mut buffers = known.unwrap_or_else(&new);
+        let found = work(&mut buffers, start, (start + LANES).min(n));
+        free().push(buffers);
+        found
+    };
     for together in starts.chunks(TOGETHER) {
         stop.spend(cost.saturating_mul(together.len() as u64))?;
-        let found: Vec<T> = together.par_iter().map(|&start| work(start, (start + LANES).min(n))).collect();
+        let found: Vec<T> = together.par_iter().map(of).collect();
         for (&start, found) in together.iter().zip(found) {
             take(start, (start + LANES).min(n), found);
         }
@@ -223,11 +256,10 @@ fn covariance(tape: &Tape, uses: &Uses<'_>, n: usize, stop: &Stop) -> Result<Fir
         uses: vec![0.0; size],
         directions: uses.nodes.iter().map(|node| vec![0.0; node.directions.len()]).collect(),
     };
-    let sweep = |start: usize, end: usize, sign: Sign| -> (Vec<Lane>, Partial) {
+    let sweep = |buffers: &mut Buffers, start: usize, end: usize, sign: Sign| -> (Vec<Lane>, Partial) {
         let from = tape.rows[end - 1].1;
-        let mut slots = vec![ZERO; tape.slots];
-        let mut noises = vec![ZERO; tape.variances.len()];
-        let mut buffer = vec![ZERO; if sign == Sign::Positive { size } else { 0 }];
+        let Buffers { slots, noises, uses: buffer } = buffers;
+        let mut reached = 0;
         let unit = |row: usize| {
             let mut lane = ZERO;
             if (start..end).contains(&row) {
@@ -235,24 +267,24 @@ fn covariance(tape: &Tape, uses: &Uses<'_>, n: usize, stop: &Stop) -> Result<Fir
             }
             lane
         };
-        tape.back(from, sign, &mut slots, unit, |kind, number, lane| match kind {
+        tape.back(from, sign, slots, unit, |kind, number, lane| match kind {
             Kind::Noise => {
                 let variance = tape.variances[number];
                 noises[number] = lane.map(|x| x * variance);
             }
             _ if sign == Sign::Positive => {
-                if let Some(to) = buffer.get_mut(uses.places[number] as usize) {
-                    *to = *lane;
-                }
+                reached = reached.max(number + 1);
+                uses.keep(buffer, number, *lane);
             }
             _ => {}
         });
         let mut rows = vec![ZERO; end];
-        tape.on(from, sign, &mut slots, |number| noises[number], |row, lane| rows[row] = lane);
+        tape.on(from, sign, slots, |number| noises[number], |row, lane| rows[row] = lane);
         let mut partial: Partial = (Vec::new(), Vec::new());
         if sign == Sign::Positive {
+            uses.forget(buffer, reached);
             partial.0 = buffer.iter().map(|lane| lane.iter().map(|x| x * x).sum()).collect();
-            uses.each(&buffer, |_, node, lanes| {
+            uses.each(buffer, |_, node, lanes| {
                 let along = |(_, weights): &(&Direction, Vec<f64>)| -> f64 {
                     along(lanes, weights, true).iter().map(|x| x * x).sum()
                 };
@@ -261,14 +293,19 @@ fn covariance(tape: &Tape, uses: &Uses<'_>, n: usize, stop: &Stop) -> Result<Fir
         }
         (rows, partial)
     };
-    let work = |start: usize, end: usize| {
-        let positive = sweep(start, end, Sign::Positive);
-        let given = (!tape.positive).then(|| sweep(start, end, Sign::Given).0);
+    let work = |buffers: &mut Buffers, start: usize, end: usize| {
+        let positive = sweep(buffers, start, end, Sign::Positive);
+        let given = (!tape.positive).then(|| sweep(buffers, start, end, Sign::Given).0);
         (positive, given)
     };
     let sweeps = if tape.positive { 2 } else { 4 };
     let cost = (stop, tape.cost().saturating_mul(sweeps));
-    blocks(n, cost, work, |start, end, ((positive, partial), given)| {
+    let new = || Buffers {
+        slots: vec![ZERO; tape.slots],
+        noises: vec![ZERO; tape.variances.len()],
+        uses: vec![ZERO; size],
+    };
+    blocks(n, cost, new, work, |start, end, ((positive, partial), given)| {
         let fill = |matrix: &mut Array2<f64>, rows: &[Lane]| {
             for (i, lane) in rows.iter().enumerate() {
                 for j in start.max(i)..end {
@@ -337,25 +374,25 @@ fn combinations(
             .map(|node| node.whole.then(|| Array2::zeros((node.end - node.start, n))))
             .collect(),
     };
-    let work = |start: usize, end: usize| {
-        let mut slots = vec![ZERO; tape.slots];
-        let mut buffer = vec![ZERO; size];
+    let work = |buffers: &mut Buffers, start: usize, end: usize| {
+        let Buffers { slots, uses: buffer, .. } = buffers;
+        let mut reached = 0;
         let seed = |row: usize| {
             let mut lane = ZERO;
             (start..end).zip(&mut lane).for_each(|(i, x)| *x = white.matrix[(i, row)]);
             lane
         };
-        tape.back(tape.rows[end - 1].1, Sign::Given, &mut slots, seed, |kind, number, lane| {
-            if kind == Kind::Use
-                && let Some(to) = buffer.get_mut(uses.places[number] as usize)
-            {
-                *to = *lane;
+        tape.back(tape.rows[end - 1].1, Sign::Given, slots, seed, |kind, number, lane| {
+            if kind == Kind::Use {
+                reached = reached.max(number + 1);
+                uses.keep(buffer, number, *lane);
             }
         });
+        uses.forget(buffer, reached);
         let mut partial: Partial = (Vec::with_capacity(size), Vec::with_capacity(uses.nodes.len()));
         let mut majorant = Vec::with_capacity(size);
         let mut kept: Vec<Option<Vec<Lane>>> = Vec::with_capacity(uses.nodes.len());
-        uses.each(&buffer, |_, node, lanes| {
+        uses.each(buffer, |_, node, lanes| {
             partial.0.extend(lanes.iter().map(|lane| lane.iter().map(|x| x * x).sum::<f64>()));
             let of = |(_, weights): &(&Direction, Vec<f64>)| {
                 let squares = |lane: Lane| lane.iter().map(|x| x * x).sum::<f64>();
@@ -373,7 +410,8 @@ fn combinations(
         });
         (partial, majorant, kept)
     };
-    blocks(n, (stop, tape.cost()), work, |start, end, (partial, majorant, kept)| {
+    let new = || Buffers { slots: vec![ZERO; tape.slots], noises: Vec::new(), uses: vec![ZERO; size] };
+    blocks(n, (stop, tape.cost()), new, work, |start, end, (partial, majorant, kept)| {
         add(&mut second.uses, &mut second.directions, &partial);
         second.majorant.iter_mut().zip(&majorant).for_each(|(sum, x)| *sum += x);
         for (to, lanes) in second.kept.iter_mut().zip(kept) {
