@@ -18,6 +18,8 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
     let mut undeclared: BTreeMap<usize, usize> = BTreeMap::new();
     let (mut arcs, mut extra) = (Vec::new(), false);
     let (mut in_graph, mut in_edge, mut directed, mut seen) = (false, false, false, false);
+    // Whether this is within a graph after the first, and the number of elements that are not closed.
+    let (mut in_another, mut open) = (false, 0usize);
     // An edge may say that it is undirected, or directed, whatever the graph says.
     let mut undirected_arcs: Vec<(usize, usize)> = Vec::new();
     loop {
@@ -27,15 +29,22 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
             .map_err(|error| malformed(Format::GraphMl, None, format!("is no XML: {error}")))?;
         let line = reader.get_ref().ends + 1;
         let (tag, empty) = match &event {
-            Event::Start(tag) => (tag, false),
+            Event::Start(tag) => {
+                open += 1;
+                (tag, false)
+            }
             Event::Empty(tag) => (tag, true),
             Event::End(tag) => {
+                open = open.saturating_sub(1);
                 match tag.local_name().as_ref() {
-                    "graph" => in_graph = false,
+                    "graph" => (in_graph, in_another) = (false, false),
                     "edge" => in_edge = false,
                     _ => {}
                 }
                 continue;
+            }
+            Event::Eof if 0 < open => {
+                return Err(malformed(Format::GraphMl, Some(line), "ends before its last element does"));
             }
             Event::Eof => break,
             _ => continue,
@@ -46,7 +55,20 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
             }
             "graph" if !seen => {
                 (in_graph, seen) = (!empty, true);
-                directed = attribute(tag, "edgedefault")?.as_deref() == Some("directed");
+                directed = match attribute(tag, "edgedefault")?.as_deref() {
+                    Some("directed") => true,
+                    Some("undirected") | None => false,
+                    Some(other) => {
+                        let problem =
+                            format!("has edgedefault {other:?}, which is neither directed nor undirected");
+                        return Err(malformed(Format::GraphMl, Some(line), problem));
+                    }
+                };
+            }
+            "graph" => in_another = !empty,
+            name @ ("node" | "edge") if !in_graph && !in_another => {
+                let problem = format!("has a <{name}> outside of a graph");
+                return Err(malformed(Format::GraphMl, Some(line), problem));
             }
             "node" if in_graph => {
                 let id = required(tag, "id", line)?;
@@ -62,8 +84,17 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
                         next
                     })
                 });
-                let own = attribute(tag, "directed")?.map(|value| value == "true");
-                if !own.unwrap_or(directed) {
+                let own = match attribute(tag, "directed")?.as_deref() {
+                    None => directed,
+                    Some("true" | "1") => true,
+                    Some("false" | "0") => false,
+                    Some(other) => {
+                        let problem =
+                            format!("has an edge with directed {other:?}, which is neither true nor false");
+                        return Err(malformed(Format::GraphMl, Some(line), problem));
+                    }
+                };
+                if !own {
                     undirected_arcs.push((v, u));
                 }
                 arcs.push((u, v));
@@ -95,9 +126,16 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
 fn attribute(tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, Error> {
     let fail =
         |error: &dyn std::fmt::Display| malformed(Format::GraphMl, None, format!("is no XML: {error}"));
-    let Some(found) = tag.try_get_attribute(name).map_err(|error| fail(&error))? else { return Ok(None) };
-    let value = found.normalized_value(XmlVersion::Implicit1_0).map_err(|error| fail(&error))?;
-    Ok(Some(value.into_owned()))
+    let mut found = None;
+    // All of them are read, because one that is given twice is no XML.
+    for one in tag.attributes() {
+        let one = one.map_err(|error| fail(&error))?;
+        if one.key.as_ref() == name {
+            let value = one.normalized_value(XmlVersion::Implicit1_0).map_err(|error| fail(&error))?;
+            found = Some(value.into_owned());
+        }
+    }
+    Ok(found)
 }
 
 fn required(tag: &BytesStart<'_>, name: &str, line: usize) -> Result<Box<str>, Error> {

@@ -124,6 +124,21 @@ fn what_is_no_graph_is_refused() {
         (b"{\"nodes\": []}\n", "begins a block"),
         (b"<graphml><graph><node id=\"1\"></graph>", "is no XML"),
         (b"<graphml><graph><graph/></graph></graphml>", "within a graph"),
+        (
+            b"<graphml><graph>\n<node id=\"1\"/><node id=\"2\"/>\n<edge source=\"1\" target=\"2\"/>\n",
+            "line 4 of the GraphML file ends before its last element does",
+        ),
+        (b"<graphml><graph></graph>\n", "ends before its last element does"),
+        (b"<graphml><graph edgedefault=\"Directed\"/></graphml>", "neither directed nor undirected"),
+        (
+            b"<graphml><graph><edge source=\"1\" target=\"2\" directed=\"yes\"/></graph></graphml>",
+            "neither true nor false",
+        ),
+        (
+            b"<graphml><graph/>\n<edge source=\"1\" target=\"2\"/></graphml>",
+            "line 2 of the GraphML file has a <edge> outside of a graph",
+        ),
+        (b"<graphml><graph><edge source=\"1\" source=\"2\" target=\"3\"/></graph></graphml>", "is no XML"),
         (b"<graphml><graph><hyperedge/></graph></graphml>", "more than two nodes"),
         (b"%%MatrixMarket matrix array real general\n2 2\n", "line 1 of the MatrixMarket file must announce"),
         (b"%%MatrixMarket matrix coordinate complex general\n", "pattern, real or integer"),
