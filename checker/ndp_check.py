@@ -9,7 +9,7 @@ written from docs/formats.md and docs/theory.md alone and shares no line with th
 Exit code 0: accepted. 1: rejected, with the first line that fails. 2: the file cannot be read.
 """
 
-import gzip, io, json, re, sys
+import gzip, io, json, re, sys, zlib
 from fractions import Fraction
 from math import lcm
 
@@ -33,12 +33,12 @@ def pairs_once(pairs):
 
 def parse(line):
     def inexact(text):
-        raise Rejected(f"the number {text} is no exact one: write it as text, such as \"1/10\"")
+        return need(text != "-0" and text.removeprefix("-").isdecimal(), f"the number {text} is no exact one: write it as text, such as \"1/10\"") or int(text)
     try:
-        found = json.loads(line, object_pairs_hook=pairs_once, parse_float=inexact, parse_constant=inexact)
+        found = json.loads(line, object_pairs_hook=pairs_once, parse_float=inexact, parse_constant=inexact, parse_int=inexact)
+        need(isinstance(found, dict) and ("\\u" not in line or json.dumps(found, ensure_ascii=False).encode()), "a line is one JSON object")
     except (ValueError, RecursionError) as error:
         raise Rejected(f"this is not JSON: {error}") from None
-    need(isinstance(found, dict), "a line is one JSON object")
     return found
 
 def number(text):
@@ -123,11 +123,11 @@ class Program:
             self.new(step["let"], ("sum", self.terms(step["sum"], "a sum")))
         elif "gossip" in step:
             keys(step, "let", "gossip", "of")
-            rows, new, old = self.matrices.get(step["gossip"]), step["let"], step["of"]
-            need(rows is not None, f"there is no matrix {step['gossip']!r}")
+            name, new, old = step["gossip"], step["let"], step["of"]
+            need(isinstance(name, str) and name in self.matrices, f"there is no matrix {name!r}")
             need(isinstance(new, list) and isinstance(old, list) and len(new) == len(old) == self.nodes, "gossip is from and to a value of every node")
             old = [self.value(name) for name in old]
-            for name, row in zip(new, rows):
+            for name, row in zip(new, self.matrices[name]):
                 self.new(name, ("sum", [(old[column], weight) for column, weight in row]))
         elif set(step) & set(SEEN):
             event = next(name for name in SEEN if name in step)
@@ -255,7 +255,7 @@ class Checker:
         self.detail, self.along = said, None
         if isinstance(said, dict) and list(said) == ["vectors"]:
             keys(said["vectors"], "dimension")
-            whole(said["vectors"]["dimension"], "the dimension", 1)
+            need(whole(said["vectors"]["dimension"], "the dimension", 1) < 1 << 64, "the dimension is 2^64 or more")
             self.set = "vectors"
         elif isinstance(said, dict) and list(said) == ["along"] and isinstance(said["along"], list):
             self.set, self.along = "along", [number(x) for x in said["along"]]
@@ -343,7 +343,7 @@ class Checker:
 
     def statement(self):
         differs = {
-            "use-level": "one use of one node's data changes, by a vector of length at most 1",
+            "use-level": "one use of one node's data changes, by a vector of length at most 1; its other uses do not change",
             "same-direction": "all uses of one node's data change by the same vector of length at most 1",
             "along": f"the uses of one node's data change by one vector of length at most 1, times {self.detail}",
             "signs": "every use of one node's data changes by a number of size at most 1",
@@ -367,7 +367,7 @@ def check(lines, quiet=False, say=print):
     checker, count = Checker(), 0
     for count, line in enumerate(lines, 1):
         try:
-            if line.strip() and not line.startswith("#"):
+            if line.strip(" \t\r\n") and not line.startswith("#"):
                 checker.line(line)
         except Rejected as why:
             say(f"rejected: line {count}: {why}")
@@ -392,7 +392,7 @@ def main(words):
             packed = file.peek(2)[:2] == b"\x1f\x8b"
             with io.TextIOWrapper(gzip.GzipFile(fileobj=file) if packed else file, encoding="utf-8", newline="\n") as lines:
                 return 0 if check(lines, quiet) else 1
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         print(f"ndp_check: {files[0]}: {error}", file=sys.stderr)
         return 2
 

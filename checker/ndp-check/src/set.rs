@@ -84,7 +84,7 @@ impl Set {
     /// What differs, in words.
     pub(crate) fn words(&self) -> String {
         match self {
-            Self::UseLevel => "one use of one node's data changes, by a vector of length at most 1".into(),
+            Self::UseLevel => "one use of one node's data changes, by a vector of length at most 1; its other uses do not change".into(),
             Self::SameDirection => {
                 "all uses of one node's data change by the same vector of length at most 1".into()
             }
