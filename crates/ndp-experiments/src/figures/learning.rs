@@ -169,6 +169,9 @@ impl Recorded {
     }
 }
 
+/// What the column `by` says of points that an authors' program recorded: no function here computed them.
+pub(super) const RECORDED_BY: &str = "recorded from the authors' program";
+
 /// Recorded means with one standard deviation.
 pub(super) fn recorded_series(name: &str, steps: &[u32], values: &[(f64, f64)]) -> Series {
     let series = Series::new(format!("{name}, recorded by the program"), Grade::Printed).scattered();

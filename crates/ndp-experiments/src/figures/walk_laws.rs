@@ -1,30 +1,36 @@
 //! Walks at a given `ε` and `δ`: as printed, by Rényi losses, and by the law of the path's cost.
 //!
-//! All three curves are about one observer and one exposed node. The printed loss is a Rényi loss that is
-//! proportional to its order. The other two hold for an observer who may know the path. An observer who does
-//! not know the path may learn less; only an attack could show how much.
+//! All curves are about one observer and one exposed node. The printed loss is a Rényi loss that is
+//! proportional to its order. The others hold for an observer who may know the path. An observer who does not
+//! know the path may learn less; only an attack could show how much. Two are about sums and running averages,
+//! whose contributions do not depend on the token; the third is about gradients, which do.
 
 use anyhow::Result;
 use ndp_account::{Account, Error, Observer, Protocol, Target, accounts, least_noise};
-use ndp_algos::sgd::PrivateTraining;
+use ndp_algos::sgd::walk::{Route, WalkSgd};
+use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
+use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::TokenWalk;
 use ndp_dp::{
     Delta, Grade, Measure, Mechanism, NoiseMultiplier, Order, Profile, Rdp, Sensitivity, Sigma, UpperBound,
     calibration, conversion,
 };
-use ndp_graph::Graph;
+use ndp_graph::hitting::Start;
 use ndp_graph::progress::Silent;
+use ndp_graph::{GossipMatrix, Graph, TransitionMatrix};
 use ndp_report::figure::{Axis, Panel, Series};
 use rayon::prelude::*;
 
 /// Names of the curves.
 pub(super) const PRINTED: &str = "printed";
-pub(super) const RENYI: &str = "by Rényi losses, path known";
-pub(super) const LAW: &str = "by the law of the cost, path known";
+pub(super) const RENYI: &str = "sums, by Rényi losses, path known";
+pub(super) const LAW: &str = "sums, by the law of the cost, path known";
+pub(super) const GRADIENTS: &str = "gradients, by the law of the cost, path known";
 
 /// The text that accompanies these curves in every figure.
 pub(super) const READING: &str = "Epsilon: each point is one observer, the first node at its distance. The printed Rényi loss is proportional to its order and is converted at the best one, whatever the theorem's condition on \
-     the order says. The law of the path's cost is drawn with its proven lower end; for an observer who knows the path it is the truth, for one who does not it is \
+     the order says. The two curves of sums hold for contributions that do not depend on the token, as those of sums and running averages; they are no bounds for gradients, which do, and have a curve of their own: for convex losses and short steps of one size. \
+     The law of the path's cost of sums is drawn with its proven lower end; for an observer who knows the path it is the truth, for one who does not it is \
      an upper bound, and how far below it the truth lies is open.";
 
 /// The `ε` that follows from a printed Rényi loss of order 2.
@@ -59,37 +65,61 @@ pub(super) struct Seen {
     renyi: f64,
     lower: f64,
     upper: f64,
+    gradients: f64,
 }
 
-/// The two proved curves towards each of `observers`, which are given with their distance.
+/// The proved curves of a walk of so many steps, which starts anywhere, towards each of `observers`, who are
+/// given with their distance.
 pub(super) fn seen(
-    walk: &TokenWalk,
+    matrix: &GossipMatrix,
+    steps: usize,
     node: usize,
     observers: &[(u32, usize)],
     noise: NoiseMultiplier,
     delta: Delta,
 ) -> Result<Vec<Seen>> {
+    let matrix = TransitionMatrix::from(matrix);
+    let walk = TokenWalk::new(&matrix, Start::Uniform, steps)?;
+    let training = training(matrix, steps)?;
     let one = |&(distance, v): &(u32, usize)| -> Result<Seen> {
         let account = walk.account(&Observer::node(v))?;
         let profile = account.profile(node, noise)?;
         let renyi = renyi_epsilon(|order| Ok(profile.renyi(order)?.into_value().epsilon), delta)?;
-        let distance = f64::from(distance);
         let found = walk.cost_law(node, &[v])?.epsilon(noise, delta)?;
-        Ok(Seen { distance, renyi, lower: found.lower(), upper: found.upper() })
+        let gradients = training.account(&Observer::node(v))?.profile(node, noise)?.epsilon(delta)?;
+        Ok(Seen {
+            distance: f64::from(distance),
+            renyi,
+            lower: found.lower(),
+            upper: found.upper(),
+            gradients: gradients.value().epsilon(),
+        })
     };
     observers.par_iter().map(one).collect()
 }
 
+/// Training by a walk without a cap, whose last model is withheld.
+fn training(matrix: TransitionMatrix, steps: usize) -> Result<PrivateTraining> {
+    let model = Linear::from(LinearLoss::Logistic);
+    let bounds = DataBounds::default();
+    let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
+    let nodes = matrix.node_count();
+    let run = WalkSgd::new(Route::from(matrix), steps, 1.0 / constants.smoothness, None);
+    let walked = Training::Walk { run, final_model: FinalToken::Withheld, horizon: Training::HORIZON };
+    Ok(PrivateTraining::new(nodes, constants, walked)?)
+}
+
 /// The curves of those observers: means over the observers at a distance, with the least and the largest
 /// value; for the law, the least value is that of its lower end.
-pub(super) fn curves(seen: &[Seen]) -> [Series; 2] {
+pub(super) fn curves(seen: &[Seen]) -> [Series; 3] {
     let renyi = Series::new(RENYI, Grade::UpperBound).by_class(seen.iter().map(|s| (s.distance, s.renyi)));
     let mut law = Series::new(LAW, Grade::UpperBound).by_class(seen.iter().map(|s| (s.distance, s.upper)));
     for point in &mut law.points {
         let class = seen.iter().filter(|s| s.distance == point.x);
         point.low = Some(class.map(|s| s.lower).fold(point.low.unwrap_or(point.y), f64::min));
     }
-    [renyi, law]
+    let gradients = seen.iter().map(|s| (s.distance, s.gradients));
+    [renyi, law, Series::new(GRADIENTS, Grade::UpperBound).by_class(gradients)]
 }
 
 /// A panel of `ε` by distance.
@@ -197,22 +227,22 @@ impl<'a> PairAccounts<'a> {
 mod tests {
     use super::*;
     use ndp_algos::walk::graph::LocalLoss;
-    use ndp_graph::hitting::Start;
-    use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+    use ndp_graph::generators;
 
     /// The law of cube 3, from 0 to 7, in rationals: its epsilon, and the epsilon by its best Rényi order;
     /// also checks which curve is lower.
     #[test]
     fn the_cube_has_its_known_losses() -> Result<()> {
-        let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::hypercube_graph(3)?));
-        let walk = TokenWalk::new(&w, Start::Uniform, 12)?;
+        let matrix = GossipMatrix::metropolis(&generators::hypercube_graph(3)?);
         let (noise, delta) = (NoiseMultiplier::new(2.0)?, Delta::new(1e-5)?);
-        let found = seen(&walk, 0, &[(3, 7)], noise, delta)?;
+        let found = seen(&matrix, 12, 0, &[(3, 7)], noise, delta)?;
         assert!(found[0].lower <= 2.385_783_375 && 2.385_783_374 <= found[0].upper);
         assert!(found[0].upper < 2.39, "{}", found[0].upper);
         // The accountant's bounds are not below the best Rényi bound of the true law.
         assert!(found[0].renyi > 3.148 && found[0].renyi < 3.7, "{}", found[0].renyi);
-        let [renyi, law] = curves(&found);
+        // A gradient may depend on the token, and then no less is learned.
+        assert!(found[0].upper <= found[0].gradients && found[0].gradients < 1.5 * found[0].upper);
+        let [renyi, law, _] = curves(&found);
         assert!(law.points[0].y < renyi.points[0].y && law.points[0].low.is_some_and(|low| low < 2.3858));
         Ok(())
     }

@@ -20,7 +20,8 @@ pub struct Source {
     pub fragment: &'static str,
     /// Their kind.
     pub kind: Kind,
-    /// The path of the function, which is documented and tested.
+    /// The path of the function, which is documented and tested; for numbers that were not computed here,
+    /// where they are from.
     pub function: &'static str,
     /// The section of `docs/theory.md`.
     pub theorem: &'static str,

@@ -10,7 +10,7 @@ use crate::figure::{Axis, AxisScale, Mark, Point, Series};
 use crate::table::number;
 
 /// A series with more points than this is drawn without markers, and its ranges as a band.
-const FEW: usize = 40;
+pub(super) const FEW: usize = 40;
 /// The least distance between two numbers beyond the same edge.
 const ROOM_OF_A_NUMBER: f64 = 70.0;
 

@@ -2,6 +2,7 @@
 //! green, printed formulas dotted and red, estimates dash-dotted and violet, what is no privacy number grey.
 
 use super::canvas::{Canvas, Rgb, Stroke, WHITE};
+use super::curves::FEW;
 use crate::figure::{Content, Figure, Kind, Mark, Point, Series};
 use ndp_dp::Grade;
 
@@ -221,6 +222,9 @@ fn style(series: &Series, index: usize) -> Style {
         [marker].into_iter().chain(others.into_iter().filter(|&m| m != marker)).collect();
     let marker = if series.shade.is_some() { marker } else { markers[index / palette.len() % markers.len()] };
     let phase = (index % 3) as f64 / 3.0 * dashes.iter().sum::<f64>();
+    // Many points are small discs, whatever else tells them apart.
+    let many = FEW < series.points.len() && matches!(series.mark, Mark::Points | Mark::Strip);
+    let marker = if many { Marker::Disc } else { marker };
     Style { stroke: Stroke { color, width: 2.0, dashes, phase }, marker, mark: series.mark }
 }
 

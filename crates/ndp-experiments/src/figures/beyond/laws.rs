@@ -65,7 +65,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         ("geometric", geometric(n, scale.pick(0.14, 0.25), seed)?),
         ("grid", generators::grid_2d_graph(side, side)?),
     ];
-    let mut figure = Figure::new("Walks: the bound by the law of the path's cost is below the one by Rényi losses, and above the estimate of an attack on two graphs")
+    let mut figure = Figure::new("Sums on walks: the bound by the law of the path's cost is below the one by Rényi losses, and above the estimate of an attack on two graphs")
         .titled_by([
             Basis::Drawn(Check::below(LAW, RENYI)),
             Basis::Drawn(Check::below(ATTACK, LAW)),
@@ -73,6 +73,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .by(Grade::Printed, "ndp_printed::walk::user_level", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
+        .by_named("gradients", Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Random walks")
         .by_named("noise by", Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Random walks")
         .by(Grade::Estimate, "ndp_algos::walk::graph::HiddenPath", "Random walks")
         .computed_from(&source)
@@ -83,7 +84,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .parameter("exposed node", NODE)
         .parameter("observer", "the first node at each distance")
         .parameter("weights", "metropolis")
-        .claim("The printed theorem bounds what a node learns about another from a walking token.")
+        .claim("The printed theorem bounds what a node learns about another from a walking token, already for sums.")
         .finding(walk_laws::READING)
         .parameter("delta of the attack", ATTACK_DELTA)
         .parameter("tokens of the attack", scale.pick(TOKENS, TOKENS / 2))
@@ -102,7 +103,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             Ok((f64::from(distance), walk_laws::printed_epsilon(loss.into_value(), delta)))
         });
         let printed = Series::new(PRINTED, Grade::Printed).points(printed.collect::<Result<Vec<_>>>()?);
-        let curves = walk_laws::curves(&walk_laws::seen(&walk, NODE, &observers, noise, delta)?);
+        let curves =
+            walk_laws::curves(&walk_laws::seen(&matrix, VISITS * n, NODE, &observers, noise, delta)?);
         let panel = walk_laws::panel(format!("{name}, {n} nodes, {} steps", VISITS * n), DELTA);
         figure = figure.panel(panel.with(printed).with_all(curves));
         if matches!(name, "hypercube" | "Erdős–Rényi") {

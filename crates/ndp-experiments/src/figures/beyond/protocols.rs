@@ -19,7 +19,8 @@ use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 const WORST: f64 = 1.0;
 /// Steps of D-SGD; its error is the error of the mean step.
 const STEPS: usize = 8;
-/// The price per unit of the variance of masks that the design adds to the error.
+/// The price of a unit (the squared sensitivity) of the variance of masks, which the design adds to the mean
+/// squared error.
 const PRICE: f64 = 1e-5;
 const DESIGNED: &str = "designed masks";
 const LOCAL: &str = "local";
@@ -81,10 +82,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("n", n)
         .parameter("mu of the worst pair, every node an observer", WORST)
         .parameter("weights", "metropolis")
-        .parameter("variance of masks, the best of", MASKS.to_vec())
+        .parameter("variance of masks in units of that of own noise, the best of", MASKS.to_vec())
         .parameter("other parameters of the protocols", "the defaults of the registry")
         .parameter("steps of D-SGD", STEPS)
-        .parameter("price of a unit of mask variance", PRICE)
+        .parameter("price of mask variance, per squared sensitivity", PRICE)
         .parameter("error", "root mean square of noise and mixing, in units of the sensitivity")
         .claim("At the same loss of the worst pair, masks designed for the graph err less than gossip whose noise does not cancel.")
         .finding("Masks hide nothing from a coalition that surrounds a node; every observer here is a single node.")
@@ -104,7 +105,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             let best = best_of(&matrix, protocol).with_context(|| format!("{called} on the {name}"))?;
             let (point, masks) = best;
             if let Some(masks) = masks {
-                figure = figure.note(format!("{name}: best variance of masks, {called}"), masks);
+                let what = "best variance of masks in units of that of own noise";
+                figure = figure.note(format!("{name}: {what}, {called}"), masks);
             }
             found.push((called, point));
         }
@@ -127,7 +129,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             .note(format!("{name}: best published protocol"), best.0)
             .note(format!("{name}: the design is better"), if beaten { "yes" } else { "no" })
             .note(format!("{name}: cost of the design over its lower bound"), gap)
-            .note(format!("{name}: variance of designed masks"), masks);
+            .note(format!("{name}: variance of designed masks in units of the squared sensitivity"), masks);
         for (called, point) in found {
             match rows.iter_mut().find(|row| row.called == called) {
                 Some(row) => row.points.push((place, point)),

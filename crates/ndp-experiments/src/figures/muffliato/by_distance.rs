@@ -14,6 +14,8 @@ use ndp_report::figure::{Axis, Check, Series};
 
 /// Name of the curve of Theorem 1 from the node to all others.
 pub const PRINTED: &str = "printed, powers 0..T-1";
+/// Name of the same curve in pictures.
+pub const FROM: &str = "printed, from the node";
 /// Name of the curve of Theorem 1 as the authors' program computes it.
 pub const PROGRAM: &str = "printed, powers 1..T as in the program";
 /// Name of the curve of Theorem 1 in the direction of the exact curve, towards the node.
@@ -34,7 +36,7 @@ pub fn axis() -> Axis {
 #[must_use]
 pub fn shown(series: &[Series]) -> Vec<Series> {
     let named = |s: &Series| {
-        let name = if s.name == PRINTED { "printed, from the node".into() } else { s.name.clone() };
+        let name = if s.name == PRINTED { FROM.into() } else { s.name.clone() };
         Series { name, ..s.clone() }
     };
     series.iter().filter(|s| s.name != PROGRAM).map(named).collect()

@@ -74,14 +74,12 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             .parameter(format!("T, {name}"), rounds)
             .titled_by([Basis::wider(5.0, printed.clone(), exact.clone())])
             .check(Check::covers(printed, exact));
-        for (how, grade, values) in panels {
+        for (how, grade, mut values) in panels {
+            // A node's loss to itself is no privacy loss.
+            values[NODE] = f64::NAN;
             let drawing =
                 Drawing::new(format!("{name}, {how}"), grade, &graph, positions.clone(), values).mark(NODE);
-            // A node's loss to itself is no privacy loss.
-            let others =
-                drawing.values.iter().enumerate().filter(|&(v, _)| v != NODE).map(|(_, &value)| value);
-            let others: Vec<f64> = others.collect();
-            strips.push(Series::new(format!("{name}: {how}"), drawing.kind).strip(&others));
+            strips.push(Series::new(format!("{name}: {how}"), drawing.kind).strip(&drawing.values));
             let panel = Panel::drawing(format!("{name}, {how}"), color(), drawing);
             if name == MAPPED && how != "printed, from the node" {
                 maps.push(panel.clone());

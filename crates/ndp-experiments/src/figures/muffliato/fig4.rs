@@ -1,6 +1,6 @@
 //! `muffliato/fig4`: loss against Euclidean distance on a random geometric graph.
 
-use super::by_distance::{self, PRINTED, SOUND, TOWARDS, rounds};
+use super::by_distance::{self, FROM, PRINTED, SOUND, TOWARDS, rounds};
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::families::geometric;
@@ -51,11 +51,14 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         (TOWARDS, Grade::Printed, &towards.unit),
         (SOUND, report.loss.grade(), &report.loss.value().unit),
     ];
-    let mut panel = Panel::curves(
-        format!("{} nodes, T = {rounds}", graph.node_count()),
-        Axis::linear("Euclidean distance to node 0"),
-        Axis::log("loss / local loss"),
-    );
+    let empty = || {
+        Panel::curves(
+            format!("{} nodes, T = {rounds}", graph.node_count()),
+            Axis::linear("Euclidean distance to node 0"),
+            Axis::log("loss / local loss"),
+        )
+    };
+    let mut panel = empty();
     let mut figure = Figure::new("Muffliato, figure 4: the printed loss falls with Euclidean distance, at many nodes below the exact loss")
         .titled_by([
             Basis::Drawn(Check::falls(PRINTED, 0.7)),
@@ -85,10 +88,12 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let pairs: Vec<(f64, f64)> =
             (0..graph.node_count()).filter(|&v| v != NODE).map(|v| (distance(v), losses[v])).collect();
         let logs: Vec<(f64, f64)> = pairs.iter().filter(|p| p.1 > 0.0).map(|&(x, y)| (x, y.ln())).collect();
+        let drawn = if name == PRINTED { FROM } else { name };
         figure = figure
-            .note(format!("{name}: Pearson correlation of ln loss and distance"), pearson(&logs))
-            .note(format!("{name}: Spearman correlation of loss and distance"), pearson(&ranks(&logs)));
+            .note(format!("{drawn}: Pearson correlation of ln loss and distance"), pearson(&logs))
+            .note(format!("{drawn}: Spearman correlation of loss and distance"), pearson(&ranks(&logs)));
         panel = panel.with(Series::new(name, grade).points(pairs).scattered());
     }
-    Ok(figure.panel(panel))
+    let view = empty().with_all(by_distance::shown(panel.series()));
+    Ok(figure.panel(panel).drawn_as([view]))
 }

@@ -70,6 +70,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .titled_by([Basis::Shown(Check::falls("worst error", 1.0))])
         .by(Grade::UpperBound, "ndp_algos::gossip::table1::MeanBudget", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::utility::worst_error", "Muffliato")
+        .by_named("central", Grade::Exact, "ndp_experiments::figures::muffliato::table1::without_gossip", "Muffliato")
+        .by_named("local", Grade::Exact, "ndp_experiments::figures::muffliato::table1::without_gossip", "Muffliato")
         .parameter("alpha", ALPHA)
         .parameter("sensitivity", SENSITIVITY)
         .parameter("spread of the inputs", SPREAD)
@@ -101,10 +103,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
             let second = 2.0 * family.extremes(Weights::Metropolis)?.gap_signed()? / n;
             randomized
                 .push(budget(sizes[k])?.calibrate(Convergence::Randomized(second), 2.0 / n * d / (d + 1.0))?);
-            // Every node releases its value with its own noise at the same local loss; a trusted curator has
-            // 1/n of that error.
-            let local = ALPHA * SENSITIVITY * SENSITIVITY / (2.0 * EPSILON * n);
-            baselines.push((local / n, local));
+            baselines.push(without_gossip(n));
         }
         let column = |name: &str, grade: Option<Grade>, values: Vec<Option<f64>>| {
             let points = sizes.iter().zip(values).filter_map(|(&n, y)| Some((n as f64, y?)));
@@ -235,6 +234,13 @@ fn by_algorithm_1(family: &Family, degree: usize, budget: MeanBudget) -> Result<
     };
     let worst = worst(plan.sigma, plan.rounds)?.into_value();
     Ok(Synchronous { gap, plan, worst, calibrated })
+}
+
+/// The mean squared errors of the mean of `n` values at the same local loss: of a trusted curator, and where
+/// every node releases its value with its own noise, `α Δ² / (2 ε n)`; the curator has `1/n` of that.
+fn without_gossip(n: f64) -> (f64, f64) {
+    let local = ALPHA * SENSITIVITY * SENSITIVITY / (2.0 * EPSILON * n);
+    (local / n, local)
 }
 
 /// Least-squares slope of `ln y` against `ln n`.

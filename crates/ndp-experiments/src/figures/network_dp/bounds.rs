@@ -136,6 +136,7 @@ fn described(title: &str) -> Figure {
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_printed::network::Theorem3", "Privacy amplification by decentralization")
+        .by_named("as released", Grade::Printed, "ndp_experiments::figures::network_dp::bounds::as_released", "Privacy amplification by decentralization")
         .by_named("poster", Grade::Printed, "ndp_printed::network::poster_theorem4", "Privacy amplification by decentralization")
         .by(Grade::UpperBound, "ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization")
         .by_named("local, N by", Grade::UpperBound, "ndp_dp::tails::n_exact", "Accounting")

@@ -53,7 +53,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Estimate, "ndp_printed::network::realised::pairwise_losses", "Privacy amplification by decentralization")
         .by_named("exact", Grade::Estimate, "ndp_algos::walk::complete::realised::path_units", "Privacy amplification by decentralization")
-        .by_named("local, as released", Grade::Estimate, "ndp_dp::composition::advanced", "Accounting")
+        .by_named("local, as released", Grade::Estimate, "ndp_experiments::figures::network_dp::realised::local_curve", "Accounting")
         .by_named("local on this walk", Grade::Estimate, "ndp_dp::Gdp", "Accounting")
         .by(Grade::UpperBound, "ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization")
         .parameter("T", "100 n, as released 100 n - 1")

@@ -76,7 +76,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Estimate, "ndp_printed::network::realised::pairwise_losses", "Privacy amplification by decentralization")
-        .by_named(RELEASED, Grade::Estimate, "ndp_dp::composition::advanced", "Accounting")
+        .by_named(RELEASED, Grade::Estimate, "ndp_experiments::figures::network_dp::realised::local_curve", "Accounting")
         .by(Grade::UpperBound, "ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization")
         .by(Grade::Exact, "ndp_dp::LossLaw::seen_mixture", "Privacy loss laws")
         .parameter("T", "100 n, as released 100 n - 1")

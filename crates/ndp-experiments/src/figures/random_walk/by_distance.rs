@@ -80,7 +80,8 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
     let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     figure = figure
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
-        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
+        .by_named("sums, by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
+        .by_named("gradients", Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Random walks")
         .by(Grade::Printed, "ndp_printed::walk::VisitSum", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by(Grade::Exact, "ndp_algos::gossip::exact_loss", "Certified losses")
@@ -138,8 +139,8 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
                 .iter()
                 .map(|&(distance, v)| (f64::from(distance), walk_laws::printed_epsilon(losses[v], delta)));
             let claimed = Series::new(sender.name(), Grade::Printed).points(claimed);
-            let walk = TokenWalk::new(&TransitionMatrix::from(&matrix), Start::Uniform, steps)?;
-            let seen = walk_laws::seen(&walk, NODE, &chosen, NoiseMultiplier::new(SIGMA)?, delta)?;
+            let noise = NoiseMultiplier::new(SIGMA)?;
+            let seen = walk_laws::seen(&matrix, steps, NODE, &chosen, noise, delta)?;
             let title = format!("{name}, {steps} steps of the walk: epsilon");
             in_epsilon.push(walk_laws::panel(title, DELTA).with(claimed).with_all(walk_laws::curves(&seen)));
         }

@@ -4,8 +4,8 @@ use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::families;
 use crate::figures::learning::{
-    Agreement, Curve, Finals, Recorded, Runs, Setting, TEST_ROWS, accuracies, best_step, differences, houses,
-    sampled_pairs,
+    Agreement, Curve, Finals, RECORDED_BY, Recorded, Runs, Setting, TEST_ROWS, accuracies, best_step,
+    differences, houses, sampled_pairs,
 };
 use crate::figures::walk_laws::PairAccounts;
 use crate::seed::Seed;
@@ -120,7 +120,9 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         ])
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
-        .by(Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Random walks")
+        // The points of the program are recorded, and so is its noise, the series "as released".
+        .by(Grade::Printed, RECORDED_BY, "Random walks")
+        .by_named(", as released", Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Random walks")
         .by(Grade::Exact, "ndp_algos::sgd::PrivateTraining", "Random walks")
         .by(Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Random walks")
         .by(Grade::Estimate, "ndp_algos::sgd::PrivateTraining", "Random walks")
@@ -142,7 +144,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
              no statement about them.",
         )
         .finding(
-            "Sound noise on the hypercube and the geometric graph covers the worst of 200 sampled pairs and is an upper bound \
+            "Sound noise on the hypercube and the geometric graph covers the worst of the sampled pairs and is an upper bound \
              for that sample only: pairs closer than the sample's closest may lose more. It does not cover \
              publication of the final model, so that its grade is that of an estimate; on the complete graph the bound covers every \
              pair and the final model.",
