@@ -78,6 +78,10 @@ def _count(count: int, name: str) -> int:
     return number
 
 
+def _several(count: int, thing: str) -> str:
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
 def _whole(count: Any, name: str, least: int = 1) -> int:
     """A number of things, however many; a fraction is refused, of which a comparison would let one more through."""
     try:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._account import Who
-from ._checks import _listed
+from ._checks import _count, _listed, _several
 from ._grades import Exact, Guarantee, UpperBound, number_of
 from ._graph import Graph, GraphLike, _matrix, real
 from ._ndp import NdpError
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     _P = ParamSpec("_P")
 
+_VIEWS = ("coordinator", "public_schedule", "own_messages")
 _SETS = {"participant": "vectors", "use": "use_level", "same_direction": "same_direction", "signs": "signs"}
 
 
@@ -36,7 +37,7 @@ class Refused(NdpError):
 
     def __init__(self, observer: Hashable, node: Hashable, limit: float, loss: float) -> None:
         super().__init__(
-            f"the loss of node {node!r} towards {observer!r} would be up to {shown(loss, '.6g')}, its limit is {shown(limit, '.6g', up=False)}: nothing may be sent"
+            f"the loss of node {node!r} towards {observer!r}, as squared mu, would be up to {shown(loss, '.6g')}, its limit is {shown(limit, '.6g', up=False)}: nothing may be sent"
         )
         #: Who would learn too much: a label, or a tuple of labels for a coalition.
         self.observer = observer
@@ -182,7 +183,11 @@ class Meter:
         target = None if epsilon is None or delta is None else (float(epsilon), float(delta))
         word, node = view if isinstance(view, tuple) else (view, None)
         declared: dict[str, Any] = {"word": _SETS[per], "along": None, "period": None, "gap": None, "listed": None, "bounds": None}
-        declared["dimension"] = dimension if per == "participant" else None
+        declared["dimension"] = _count(dimension, "dimension") if per == "participant" else None
+        if word not in _VIEWS:
+            raise NdpError(f"view must be one of {', '.join(_VIEWS)}, the last two with a node: ({_VIEWS[1]!r}, node), got {view!r}")
+        if word != "coordinator" and not isinstance(view, tuple):
+            raise NdpError(f"the view {word} is that of a node: give ({word!r}, node)")
         place = 0 if word == "coordinator" else self._place(node)
         #: Who runs the meter: ``"coordinator"``, ``"public_schedule"`` or ``"own_messages"``.
         self.view: str = word
@@ -669,7 +674,8 @@ class Meter:
         return said
 
     def __repr__(self) -> str:
-        return f"<Meter of {len(self.nodes)} nodes, {len(self.observers)} observers, {self.rounds} rounds>"
+        of, by = _several(len(self.nodes), "node"), _several(len(self.observers), "observer")
+        return f"<Meter of {of}, {by}, {_several(self.rounds, 'round')}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(

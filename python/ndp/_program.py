@@ -89,10 +89,10 @@ class Program(Protocol):
         some_lost: bool = False,
     ) -> None:
         nodes: Graph | range
-        if isinstance(graph, int) and not isinstance(graph, bool):
+        if isinstance(graph, (int, np.integer)) and not isinstance(graph, bool):
             if graph < 1:
                 raise NdpError(f"the number of nodes must be at least 1, got {graph}")
-            nodes = range(graph)
+            nodes = range(int(graph))
         else:
             nodes = Graph(graph, weight=weight)
         chosen = None if sensitivity is None else _sensitivity(sensitivity)

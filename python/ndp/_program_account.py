@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._account import Account, Who, _Asked
+from ._checks import _count
 from ._grades import Guarantee
 from ._ndp import NdpError
 from ._rounded import LowerEnd
@@ -73,7 +74,8 @@ class Sensitivity(NamedTuple):
     bounds: Sequence[float] | None = None
 
     def _native(self) -> dict[str, Any]:
-        return {"word": self.kind.replace("-", "_"), **{key: value for key, value in zip(self._fields[1:], self[1:])}}
+        numbers = {name: _count(self._asdict()[name], name) for name in ("dimension", "period", "gap") if self._asdict()[name] is not None}
+        return {"word": self.kind.replace("-", "_"), **self._asdict(), **numbers}
 
 
 def _sensitivity(chosen: str | Sensitivity) -> Sensitivity:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _ndp
 from ._account import Account, Who
-from ._checks import Parameters, Progress, _count, _held, _listed, _reporter, _rounds, _same, _seed
+from ._checks import Parameters, Progress, _count, _held, _listed, _reporter, _rounds, _same, _seed, _several
 from ._grades import Guarantee, UpperBound, number_of
 from ._graph import Graph, GraphLike, _matrix, real
 from ._losses import Losses, PairwiseLosses
@@ -84,7 +84,7 @@ class Protocol(Parameters):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<{self.words} on {len(self.nodes)} nodes>"
+        return f"<{self.words} on {_several(len(self.nodes), 'node')}>"
 
     def _who(
         self,
@@ -658,7 +658,7 @@ def gossip(
     """
     network, matrix = _on_matrix(graph, weight, weights, laziness)
     count = _rounds(rounds)
-    words = f"gossip of {count} rounds, {_words_of_weights(network, weights)}"
+    words = f"gossip of {_several(count, 'round')}, {_words_of_weights(network, weights)}"
     number = None if chebyshev is None else float(chebyshev)
     return Gossip(network, words, rounds=count, chebyshev=number, **matrix)
 
@@ -699,7 +699,7 @@ def noisy_gossip(
     """
     network, matrix = _on_matrix(graph, weight, weights, laziness)
     count = _rounds(rounds)
-    words = f"gossip of {count} rounds with noisy messages ({kind}), {_words_of_weights(network, weights)}"
+    words = f"gossip of {_several(count, 'round')} with noisy messages ({kind}), {_words_of_weights(network, weights)}"
     parameters = {"rounds": count, "ratio": float(ratio), "kind": str(kind), **matrix}
     return NoisyGossip(network, words, **parameters)
 
@@ -759,7 +759,7 @@ def fresh_noise(
         schedule = [float(variance) for variance in variances]
         if len(schedule) != count:
             raise NdpError(f"variances needs one entry for each of the {count} rounds, got {len(schedule)}")
-    words = f"gossip of {count} rounds with fresh noise, {_words_of_weights(network, weights)}"
+    words = f"gossip of {_several(count, 'round')} with fresh noise, {_words_of_weights(network, weights)}"
     return FreshNoise(network, words, rounds=count, variances=schedule, **matrix)
 
 
@@ -806,7 +806,7 @@ def randomized_gossip(
     else:
         met = [(network.index(a), network.index(b)) for a, b in pairs]
         _count(len(met), "the number of pairs")
-    words = f"randomized gossip of {len(met)} steps"
+    words = f"randomized gossip of {_several(len(met), 'step')}"
     return RandomizedGossip(network, words, pairs=met)
 
 
@@ -831,7 +831,7 @@ def one_peer(dimension: int) -> OnePeer:
     d = _count(dimension, "dimension")
     if d > 26:
         raise NdpError(f"dimension must be at most 26, got {d}")
-    return OnePeer(range(1 << d), f"one-peer gossip of {d} steps", dimension=d)
+    return OnePeer(range(1 << d), f"one-peer gossip of {_several(d, 'step')}", dimension=d)
 
 
 def time_varying_gossip(
@@ -870,7 +870,7 @@ def time_varying_gossip(
     for network in networks[1:]:
         if list(network.nodes) != list(first.nodes):
             raise NdpError("the graphs of all rounds need the same nodes in the same order")
-    words = f"gossip over {len(networks)} changing graphs, {_words_of_weights(first, weights)}"
+    words = f"gossip over {_several(len(networks), 'changing graph')}, {_words_of_weights(first, weights)}"
     return TimeVaryingGossip(first, words, graphs=networks, **matrix)
 
 
@@ -911,6 +911,6 @@ def accelerated_gossip(
     network = Graph(graph)
     rings, mixing_used, push_used = _ndp.draw_rings(network._native, float(time), _seed(seed), mixing, push)
     rest = max(0.0, float(time) - sum(wait for wait, _, _ in rings))
-    words = f"accelerated gossip of {len(rings)} meetings"
+    words = f"accelerated gossip of {_several(len(rings), 'meeting')}"
     parameters = {"rings": rings, "rest": rest, "mixing": mixing_used, "push": push_used}
     return AcceleratedGossip(network, words, **parameters)

@@ -325,7 +325,7 @@ def dsgd(
     sends : int, optional
         Times that a step sends and mixes.
     noise : sequence of sequences of numbers, optional
-        Which independent noises make the noise of each step, a row for each: lower triangular; the identity by default.
+        Which independent noises make the noise of each step, a row for each, with an entry for each step up to its own; the identity by default.
 
     Returns
     -------

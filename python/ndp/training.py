@@ -22,7 +22,7 @@ from . import _ndp
 from ._grades import UpperBound, number_of
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import NdpError
-from ._checks import Parameters, Progress, _held, _reporter, _rounds, _same
+from ._checks import Parameters, Progress, _held, _reporter, _rounds, _same, _several
 from ._protocols import _on_matrix
 from ._rounded import upper_ends
 
@@ -64,10 +64,12 @@ class GossipSgd(Parameters):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<{self.words} on {len(self.nodes)} nodes>"
+        return f"<{self.words} on {_several(len(self.nodes), 'node')}>"
 
     def loss(self, node: Hashable, observer: Hashable) -> UpperBound:
         """What an observer learns about a node over all rounds, in units of the local loss of one round.
+
+        It holds as long as nobody hands its last model to the observer.
 
         Parameters
         ----------

@@ -18,7 +18,7 @@ from . import _ndp
 from ._grades import UpperBound, number_of
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import NdpError
-from ._checks import Parameters, _count, _held, _rounds, _same, _seed, _whole
+from ._checks import Parameters, _count, _held, _rounds, _same, _seed, _several, _whole
 from ._protocols import TokenProtocol, _on_matrix
 
 __all__ = [
@@ -67,7 +67,7 @@ class TokenWalk(Parameters):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"<{self.words} on {len(self.nodes)} nodes>"
+        return f"<{self.words} on {_several(len(self.nodes), 'node')}>"
 
     def _pair(self, node: Hashable, observer: Hashable) -> tuple[int, list[int]]:
         members = observer if isinstance(observer, list) else [observer]
@@ -77,6 +77,10 @@ class TokenWalk(Parameters):
         self, node: Hashable, observer: Hashable, order: float, sigma: float, sensitivity: float = 1.0
     ) -> UpperBound:
         """Rényi loss in nats of a node towards an observer, over all its contributions.
+
+        It holds for contributions that do not depend on the token, as those of sums, and for gradient steps that bring no two
+        tokens further apart (convex losses, steps of one size, at most 2 over the smoothness). Where the last token is
+        ``"withheld"``, it holds as long as whoever keeps it hands it to nobody.
 
         Parameters
         ----------
@@ -98,7 +102,7 @@ class TokenWalk(Parameters):
     def epsilon(
         self, node: Hashable, observer: Hashable, delta: float, sigma: float, sensitivity: float = 1.0
     ) -> UpperBound:
-        """The ``epsilon`` at ``delta`` of a node towards an observer, by the best order.
+        """The ``epsilon`` at ``delta`` of a node towards an observer, by the best order, for what `rdp` holds for.
 
         Parameters
         ----------
@@ -287,7 +291,7 @@ def average_on_path(
     count, path = _path(nodes, holders, 2)
     acts = [True] * (len(path) - 1) if contributes is None else [bool(yes) for yes in contributes]
     parameters = {"kind": "average", "nodes": count, "holders": path, "contributes": acts}
-    words = f"an average along a path of {len(path) - 1} steps"
+    words = f"an average along a path of {_several(len(path) - 1, 'step')}"
     rate = None if step is None else float(step)
     return TokenProtocol(range(count), words, step=rate, last=str(last), **parameters)
 
@@ -310,7 +314,7 @@ def ring_sum(
     noise : str, optional
         The law of the noise: ``"gaussian"``, ``"laplace"`` or ``"discrete-laplace"``.
     distributed : bool, optional
-        A share of the noise on every step in place of full noise on one step in ``nodes - 1``; protects against colluders.
+        A share of the noise on every step but the first, which has all of it, in place of full noise on one step in ``nodes - 1``; protects against colluders.
     last : str, optional
         What becomes of the last token: ``"withheld"``, ``"published"`` or ``"masked"``.
 
@@ -332,7 +336,7 @@ def ring_sum(
     True
     """
     count = _rounds(rounds)
-    words = f"a sum on a ring, {count} {'round' if count == 1 else 'rounds'}"
+    words = f"a sum on a ring, {_several(count, 'round')}"
     law = {"noise": str(noise), "distributed": bool(distributed), "last": str(last)}
     return _tokens(nodes, words, kind="ring sum", rounds=count, **law)
 
@@ -360,7 +364,7 @@ def ring_histogram(nodes: int, rounds: int = 1, *, labels: int = 2, last: str = 
     >>> bool(ring.account(observer=0).profile(5, sigma=1.0).epsilon(delta=1e-6) < 1.0)
     True
     """
-    words = f"a histogram of {labels} labels on a ring"
+    words = f"a histogram of {_several(labels, 'label')} on a ring"
     counts = {"rounds": _rounds(rounds), "labels": _rounds(labels, "labels")}
     return _tokens(nodes, words, kind="ring histogram", last=str(last), **counts)
 
@@ -400,7 +404,7 @@ def complete_sum(
     True
     """
     count = _rounds(steps, "steps")
-    words = f"a sum along a uniform walk of {count} steps"
+    words = f"a sum along a uniform walk of {_several(count, 'step')}"
     law = {"noise": str(noise), "cap": None if cap is None else _count(cap, "cap")}
     return _tokens(nodes, words, kind="complete sum", steps=count, published=bool(published), constant=bool(constant), **law)
 
@@ -429,5 +433,5 @@ def complete_histogram(nodes: int, steps: int, *, labels: int = 2, published: bo
     <class 'ndp._grades.UpperBound'>
     """
     counts = {"steps": _rounds(steps, "steps"), "labels": _rounds(labels, "labels")}
-    words = f"a histogram of {labels} labels along a uniform walk of {counts['steps']} steps"
+    words = f"a histogram of {_several(labels, 'label')} along a uniform walk of {_several(counts['steps'], 'step')}"
     return _tokens(nodes, words, kind="complete histogram", published=bool(published), **counts)

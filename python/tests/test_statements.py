@@ -17,7 +17,7 @@ def test_who_is_covered_is_who_was_looked_at():
     whole = p.all_losses()
     assert "every one of 4 nodes alone" in whole.statement.line
     some = p.all_losses(observers=[0, 2, 3])
-    assert "every" not in some.statement.line and some.statement.line.endswith("observed by 0, 2, 3, each alone")
+    assert "every" not in some.statement.line and "; observed by 0, 2, 3, each alone; assumed: nobody" in some.statement.line
     # As many accounts as nodes, but not of all nodes.
     twice = ndp.check(p, 9.0, worst=(1.0, 1e-5), observers=[0, 0, 2, 3])
     assert "every" not in twice.statement.line
@@ -51,7 +51,7 @@ def test_labels_stand_in_the_words():
     graph = networkx.relabel_nodes(networkx.path_graph(3), {0: "ann", 1: "bob", 2: "<eve>"})
     p = ndp.gossip(graph, rounds=1)
     said = p.losses("<eve>").statement
-    assert said.line.endswith("observed by <eve>") and "&lt;eve&gt;" in said._repr_html_()
+    assert "; observed by <eve>; " in said.line and "&lt;eve&gt;" in said._repr_html_()
     assert p.losses("<eve>").statement != p.losses("ann").statement
 
 
@@ -72,7 +72,7 @@ class TestEveryAnswerHasItsStatement:
         assert table.statement.data["observers"] == [] and table.statement.data["runs"] == 1
         for row, protocol in zip(table, (once, fresh)):
             everybody, bound = protocol.all_losses().statement.line, ", by a bound that holds whoever observes and that one of them is proven to reach"
-            assert row["statement"].line == everybody + bound
+            assert row["statement"].line == everybody.replace("; assumed", f"{bound}; assumed")
             assert set(row["statement"].by) <= set(table.statement.by)
         assert "statement" not in table[2]
         self.shown(table, table.statement)

@@ -139,8 +139,8 @@ pub enum Patterns {
 pub enum Dependence {
     /// They depend on nothing that was received.
     Fixed,
-    /// They depend only on what the program says that they read, and the observer has seen all of it. The
-    /// second was checked by the rank of what the observer sees.
+    /// They depend only on what the program says that they read: what the observer has seen, which was
+    /// checked by the rank of what it sees, and earlier contributions of the same node.
     Checked,
     /// They are declared to depend only on what the observer has seen, without a list of reads: an
     /// assumption.
@@ -211,7 +211,7 @@ pub enum RestsOn {
     Set(SensitivitySet),
     /// What contributions are taken to depend on.
     Reads(Dependence),
-    /// Messages may be lost, and which are lost does not depend on the data.
+    /// Messages may be lost, and which are lost depends neither on the data nor on the noises.
     Losses,
     /// The meter was told of every event.
     ToldOfAll,

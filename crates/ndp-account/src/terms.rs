@@ -8,6 +8,7 @@ use crate::Error;
 use crate::error::ensure;
 use ndp_dp::{Gaussian, Laplace, Mechanism, Neighbors, NoiseMultiplier, Sensitivity, Stated};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// What of one node's data differs between the two worlds that a guarantee compares.
@@ -157,7 +158,7 @@ pub struct Terms {
     /// The theorem by which the number holds.
     pub by: By,
     /// The assumption about contributions or about a trusted part, if the protocol has one.
-    pub trusts: [Option<Assumption>; 3],
+    pub trusts: [Option<Assumption>; Assumption::KINDS],
 }
 
 impl Terms {
@@ -168,7 +169,7 @@ impl Terms {
         neighbors: Neighbors::ReplaceOne,
         noise: Noise::on_values("every value, as the view says"),
         by: By { function: "ndp_account::LinearProtocol::coalition_loss", theorem: "Certified losses" },
-        trusts: [None; 3],
+        trusts: [None; Assumption::KINDS],
     };
 
     /// The same terms, with noise added where `on` says.
@@ -187,15 +188,15 @@ impl Terms {
     /// The same terms with this assumption as well.
     #[must_use]
     pub const fn trusting(self, assumption: Assumption) -> Self {
-        let [first, second, third] = self.trusts;
-        if is(first, assumption) || is(second, assumption) || is(third, assumption) {
-            return self;
+        let mut trusts = self.trusts;
+        let mut at = 0;
+        while at < trusts.len() && trusts[at].is_some() {
+            if is(trusts[at], assumption) {
+                return self;
+            }
+            at += 1;
         }
-        let trusts = match self.trusts {
-            [None, second, third] => [Some(assumption), second, third],
-            [first, None, third] => [first, Some(assumption), third],
-            [first, second, _] => [first, second, Some(assumption)],
-        };
+        trusts[at] = Some(assumption);
         Self { trusts, ..self }
     }
 
@@ -279,7 +280,8 @@ pub enum Assumption {
     /// The values of all nodes lie in one interval, as long as the sensitivity: a contribution of one node is
     /// hidden among those of the others.
     CommonRange,
-    /// Nobody hands out what it holds in the end, neither a result nor a model.
+    /// Nobody hands out what it holds in the end, neither a result nor a model, other than what the protocol
+    /// sends.
     NothingPublished,
     /// Who meets whom at what time does not depend on the data and is known to everybody: it was drawn, or
     /// given, before the first message. Other draws have other numbers.
@@ -288,6 +290,35 @@ pub enum Assumption {
     /// else that depends on the data. The limit, or what an odometer is tuned to, was fixed before the first
     /// run.
     ChosenBySeen,
+}
+
+impl Assumption {
+    /// How many there are.
+    pub const KINDS: usize = Self::ChosenBySeen as usize + 1;
+
+    /// What the accounts of one protocol assume together. Of what nodes contribute there is one assumption,
+    /// which covers what every account says of it.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::Assumption::{self, Fixed, ReadsDeclared, ReadsDeclaredOrSeen, ReadsSeen};
+    /// // One observer sees only what depends on nothing, another one also answers to what it has seen.
+    /// assert_eq!(Assumption::of_one_protocol([Fixed, ReadsSeen]), [ReadsSeen].into());
+    /// assert_eq!(Assumption::of_one_protocol([ReadsDeclared, ReadsSeen]), [ReadsDeclaredOrSeen].into());
+    /// ```
+    #[must_use]
+    pub fn of_one_protocol(all: impl IntoIterator<Item = Self>) -> BTreeSet<Self> {
+        let mut all: BTreeSet<Self> = all.into_iter().collect();
+        if all.contains(&Self::ReadsSeen) && all.contains(&Self::ReadsDeclared) {
+            all.insert(Self::ReadsDeclaredOrSeen);
+        }
+        let wider = [Self::ReadsDeclaredOrSeen, Self::ReadsDeclared, Self::ReadsSeen, Self::Fixed];
+        let mut said = wider.into_iter().filter(|one| all.contains(one));
+        if let Some(widest) = said.next() {
+            all.retain(|one| *one == widest || !wider.contains(one));
+        }
+        all
+    }
 }
 
 const fn is(one: Option<Assumption>, other: Assumption) -> bool {

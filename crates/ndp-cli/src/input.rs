@@ -27,7 +27,13 @@ pub(crate) fn bytes_up_to(limit: u64, path: &Path) -> Result<Vec<u8>, Failure> {
     if !packed.starts_with(&[0x1f, 0x8b]) {
         return Ok(packed);
     }
-    at_most(limit, MultiGzDecoder::new(&packed[..])).map_err(&failed)
+    let damaged = |error: io::Error| match error.kind() {
+        io::ErrorKind::FileTooLarge => error,
+        kind => {
+            io::Error::new(kind, format!("the gzipped bytes are damaged, or others follow them: {error}"))
+        }
+    };
+    at_most(limit, MultiGzDecoder::new(&packed[..])).map_err(|error| failed(damaged(error)))
 }
 
 /// All bytes, or an error as soon as there are more than `limit`. Without the limit, a small gzipped file

@@ -12,6 +12,7 @@ pub(crate) use ndp_report::harmless::harmless;
 use ndp_report::page::Page;
 pub(crate) use ndp_report::words::{down, noise, number, up};
 use ndp_report::{files, layout, plot, stamp};
+use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -147,13 +148,19 @@ fn record_of(path: &Path) -> Option<PathBuf> {
     files::beside(path, ".run.json")
 }
 
-/// Writes a file, and beside it a record of what made it.
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a file, and beside it a record of what made it, with the hash of the file: where several processes
+/// write to one path, the two may be of different ones.
 fn write_with_record(path: &Path, bytes: &[u8], seed: u64) -> Result<(), Failure> {
     write(path, bytes)?;
-    match record_of(path) {
-        Some(record) => write(&record, format!("{:#}\n", made(seed)).as_bytes()),
-        None => Ok(()),
-    }
+    let Some(record) = record_of(path) else { return Ok(()) };
+    let mut made = made(seed);
+    made["sha256"] = hex(&Sha256::digest(bytes)).into();
+    write(&record, format!("{made:#}\n").as_bytes())
 }
 
 /// Columns of text, the first left-aligned, the others right.

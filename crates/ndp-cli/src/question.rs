@@ -357,20 +357,29 @@ fn pairs(path: &Path, graph: &Graph, measure: Measure) -> Result<Target, Failure
             return Err(fail("this limit is given twice".into()));
         }
     }
+    let limited = |any: bool| {
+        let problem = "the number of pairs that have a limit must be at least 1, got 0";
+        if any { Ok(()) } else { Err(Failure::Refused(format!("{}: {problem}", path.display()))) }
+    };
     match (by_pair.is_empty(), by_hops.is_empty()) {
         (true, true) => Err(Failure::Refused(format!("{}: there is no limit in the file", path.display()))),
         (false, false) => {
             Err(Failure::Refused(format!("{}: limits for pairs and by hops cannot be mixed", path.display())))
         }
-        (false, true) => Ok(Target::listed(measure, by_pair)),
+        (false, true) => {
+            limited(by_pair.values().any(|limit| limit.is_finite()))?;
+            Ok(Target::listed(measure, by_pair))
+        }
         (true, false) => {
             let n = graph.node_count();
             require_dense("the distances of all pairs", n, n)?;
             let hops: Vec<_> = (0..n).map(|u| graph.distances(u)).collect();
-            Ok(Target::pairs(measure, move |u, v| {
+            let limit = move |u: usize, v: usize| {
                 let below = hops[u][v].and_then(|hops| by_hops.range(..=hops).next_back());
                 below.map_or(f64::INFINITY, |(_, &loss)| loss)
-            }))
+            };
+            limited((0..n).any(|u| (0..n).any(|v| u != v && limit(u, v).is_finite())))?;
+            Ok(Target::pairs(measure, limit))
         }
     }
 }

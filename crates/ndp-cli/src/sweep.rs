@@ -9,7 +9,7 @@ pub(crate) mod plan;
 
 use crate::args::{Sweep, Weights};
 use crate::errors::Failure;
-use crate::output::finite;
+use crate::output::{finite, hex};
 use crate::patience::{Limit, Patient};
 use crate::{input, plain, question};
 use ndp_account::Protocol as _;
@@ -217,7 +217,7 @@ impl Study {
         let rests_on = RestsOn::together(granted.iter().flat_map(|one| one.rests_on.iter().cloned()));
         Ok(Statement {
             changes: granted.iter().flat_map(|one| one.changes.iter().copied()).collect(),
-            assumes: granted.iter().flat_map(|one| one.assumes.iter().copied()).collect(),
+            assumes: Assumption::of_one_protocol(granted.iter().flat_map(|one| one.assumes.iter().copied())),
             rests_on,
             ..statement
         })
@@ -351,8 +351,4 @@ fn hash(
         }
     }
     hex(&hash.finalize())
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

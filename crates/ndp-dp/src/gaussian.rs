@@ -64,6 +64,10 @@ pub(crate) fn epsilon(mu: f64, delta: Delta) -> Result<Guarantee<f64>, Error> {
 /// [`epsilon`] for a valid `mu`.
 pub(crate) fn graded_epsilon(mu: f64, delta: Delta) -> Guarantee<f64> {
     let epsilon = epsilon_of(mu, delta);
+    if epsilon.is_infinite() && mu.is_finite() {
+        // It is finite, and above the largest float.
+        return UpperBound::new(epsilon).into();
+    }
     // The margin of the profile moves ε by less than 1e-12 (1 + |ln μ|) μ, and by less than 1e-12 for a large
     // μ and ε. Only for an ε that is tiny besides these can the ninth digit be wrong.
     if epsilon == 0.0 || epsilon >= 0.01 * mu.min(1.0) || exceeds(epsilon * (1.0 - WITHIN), mu, delta) {
@@ -384,7 +388,10 @@ mod tests {
     fn limits_are_the_right_ones() -> Result<(), Error> {
         assert_eq!(*epsilon(0.0, d(1e-6))?.value(), 0.0);
         assert_eq!(*epsilon(f64::INFINITY, d(0.5))?.value(), f64::INFINITY);
-        assert_eq!(*epsilon(1e200, d(0.5))?.value(), f64::INFINITY);
+        // Here it is finite, and no float is as large.
+        let large = epsilon(1e200, d(0.5))?;
+        assert_eq!((*large.value(), large.grade()), (f64::INFINITY, Grade::UpperBound));
+        assert_eq!(epsilon(f64::INFINITY, d(0.5))?.grade(), Grade::Exact);
         assert!(
             matches!(delta(f64::NAN, 1.0), Err(Error::InvalidEpsilon(..)))
                 && matches!(delta(1.0, -1.0), Err(Error::InvalidMu(..)))

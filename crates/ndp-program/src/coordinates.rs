@@ -11,6 +11,7 @@
 
 use crate::ProgramError;
 use crate::account::ProgramAccount;
+use crate::adaptivity::Dependence;
 use crate::enclose::Ends;
 use crate::semidefinite;
 use crate::sensitivity::{self, Loss, SensitivitySet, Value};
@@ -46,7 +47,7 @@ pub fn loss_by_coordinates(
         }
     }
     // Together they rest on the weakest assumption of any account.
-    let reads = accounts.iter().map(|account| account.adaptivity).fold(first.adaptivity, Ord::max);
+    let reads = accounts.iter().map(|account| account.adaptivity).fold(first.adaptivity, Dependence::with);
     match set {
         SensitivitySet::UseLevel | SensitivitySet::SameDirection | SensitivitySet::Along(_) => {
             let mut found = Ends::ZERO;

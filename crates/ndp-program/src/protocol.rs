@@ -65,7 +65,7 @@ impl Declared {
             on: "the values of the program, whose variances are in units of its square",
         },
         by: By { function: "ndp_program::Program::account", theorem: "Programs" },
-        trusts: [None; 3],
+        trusts: Terms::VALUES.trusts,
     };
 
     /// What its numbers mean. If data are used only once, all sets are the same.
@@ -226,10 +226,13 @@ impl ProgramAccount {
             Dependence::Checked | Dependence::Revealed => Some(Assumption::ReadsDeclared),
             Dependence::RevealedAndAssumed => Some(Assumption::ReadsDeclaredOrSeen),
         };
-        let outside = self.observer.members().is_empty().then_some(Assumption::NothingPublished);
         let sums = trusted.secure_sums.then_some(Assumption::SecureSums);
         let noises = trusted.shared_noises.then_some(Assumption::SharedNoise);
-        [reads, sums, noises, outside].into_iter().flatten().collect()
+        // Another node's result, of which the observer knows nothing, would tell it more.
+        let (members, known) = (&self.seen.members, &self.seen.known_from);
+        let hidden = self.program.results.iter().any(|(&v, &value)| !members[v] && known[value].is_none());
+        let kept = (hidden || self.observer.members().is_empty()).then_some(Assumption::NothingPublished);
+        [reads, sums, noises, kept].into_iter().flatten().collect()
     }
 }
 

@@ -130,15 +130,13 @@ impl<'a> Words<'a> {
         let named = &self.statement.observers;
         let outside = !named.is_empty() && named.iter().all(|observer| observer.members().is_empty());
         let own = match self.statement.own_noise {
-            OwnNoise::Known if outside => "who drew no noise",
-            OwnNoise::Known => "who use the noise that they drew themselves",
-            OwnNoise::Unknown => {
-                "who throw the noise away that they drew themselves, which is weaker than what a node could do"
-            }
+            OwnNoise::Known if outside => "drew no noise",
+            OwnNoise::Known => "knows the noise that it drew itself",
+            OwnNoise::Unknown => "throws the noise away that it drew itself, although it need not,",
         };
         let senders = match self.statement.senders {
             Senders::Known => "may know from whom messages come",
-            Senders::Hidden => "do not know from whom messages come",
+            Senders::Hidden => "does not know from whom messages come",
         };
         let assumed: String =
             self.taken_for_granted().iter().map(|what| format!(" It is assumed that {what}.")).collect();
@@ -152,7 +150,7 @@ impl<'a> Words<'a> {
             Neighbors::AddOrRemove => Neighbors::AddOrRemove.to_string(),
         };
         format!(
-            "Two worlds are compared ({relation}) that differ in {}. The observers are {}, {own} and {senders}.{runs}{assumed}{unknown} {} By {}.",
+            "Two worlds are compared ({relation}) that differ in {}. Observed by {}: an observer {own} and {senders}.{runs}{assumed}{unknown} {} By {}.",
             changes(self.statement),
             self.observers(),
             noise_in_a_sentence(self.statement),

@@ -146,7 +146,9 @@ impl Statement {
             own_noise: observers.clone().map(|observer| observer.own_noise).max().unwrap_or_default(),
             senders: observers.map(|observer| observer.senders).max().unwrap_or_default(),
             coverage: coverage.clone(),
-            assumes: all.clone().flat_map(|said| said.assumptions.iter().copied()).collect(),
+            assumes: Assumption::of_one_protocol(
+                all.clone().flat_map(|said| said.assumptions.iter().copied()),
+            ),
             rests_on: RestsOn::together(all.clone().flat_map(|said| said.rests_on.iter().cloned())),
             failure: any_of(all.clone().map(|said| said.failure)),
             noise: all.clone().map(|said| said.terms.noise).collect(),

@@ -404,7 +404,10 @@ impl PrivateTraining {
         };
         let terms = match &self.training {
             Training::Central(_) | Training::Federated(_) => Terms::VALUES.trusting(Assumption::Curator),
-            Training::Local { .. } | Training::Walk { .. } | Training::Gossip { .. } => Terms::VALUES,
+            Training::Walk { final_model: FinalToken::Withheld, .. } | Training::Gossip { .. } => {
+                Terms::VALUES.trusting(Assumption::NothingPublished)
+            }
+            Training::Local { .. } | Training::Walk { .. } => Terms::VALUES,
         };
         Terms { changes: Changes::EveryGradient, noise: Noise::on_gradients(on), ..terms }
             .by("ndp_algos::sgd::PrivateTraining", section)

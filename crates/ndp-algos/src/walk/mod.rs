@@ -36,8 +36,8 @@ mod run;
 mod tabulated;
 
 pub(crate) use histogram::HistogramEstimator;
-use ndp_account::Error;
 use ndp_account::parts::ensure;
+use ndp_account::{Assumption, Error, Terms};
 #[cfg(test)]
 #[cfg(test)]
 pub(crate) use noise::LAWS;
@@ -69,6 +69,15 @@ pub enum FinalToken {
 }
 
 impl FinalToken {
+    /// The terms of an account of a walk that ends so: the last holder must not hand out a token that it
+    /// keeps.
+    pub(crate) const fn kept(self, terms: Terms) -> Terms {
+        match self {
+            Self::Withheld => terms.trusting(Assumption::NothingPublished),
+            Self::Published | Self::Masked => terms,
+        }
+    }
+
     /// Whether every node learns the token, for protocols without a rule for masking it.
     ///
     /// # Errors

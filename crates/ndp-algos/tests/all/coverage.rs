@@ -355,7 +355,8 @@ fn dsgd_declares_nothing_by_default() -> Result<(), Error> {
     let alike = mu("steps=5,fixed=1,alike=1")?;
     assert!(alike.0 <= fixed.0 * (1.0 + 1e-9) && fixed.0 <= whole.0, "{alike:?} {fixed:?}");
     assert!((alike.0 - 0.00183652172290669_f64.sqrt()).abs() < 1e-9, "{alike:?}");
-    assert_eq!((fixed.2, alike.2), (vec![Assumption::Fixed], vec![Assumption::Fixed]));
+    let said = vec![Assumption::Fixed, Assumption::NothingPublished];
+    assert_eq!((&fixed.2, &alike.2), (&said, &said));
     // Noise that is taken back or added again: 1, 1 + b, 1 + b + b² with b = 1/2 of whichever sign.
     for back in ["0.5", "-0.5"] {
         let found = mu(&format!("steps=3,correlation={back}"))?.0;

@@ -9,13 +9,33 @@ use crate::show::{Answer, Part, Sheet, show};
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::spectrum::extremes;
 use ndp_graph::{GossipMatrix, Graph};
+use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 
-/// What the graph says.
+/// What the graph says: as rows of the summary, and as numbers without rounding.
 struct Found<'a> {
     asked: &'a GraphQuestion,
     rows: Vec<(&'static str, String)>,
+    facts: Vec<(&'static str, Fact)>,
     warnings: Vec<String>,
+}
+
+/// A number of the graph.
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+enum Fact {
+    Count(usize),
+    Real(f64),
+}
+
+impl fmt::Display for Fact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => count.fmt(f),
+            Self::Real(x) => x.fmt(f),
+        }
+    }
 }
 
 pub(crate) fn run(asked: &GraphQuestion, quiet: bool) -> Result<(), Failure> {
@@ -33,6 +53,16 @@ fn answer(asked: &GraphQuestion, quiet: bool) -> Result<Found<'_>, Failure> {
         ("pieces", graph.component_count().to_string()),
         ("degrees", format!("{} to {}, median {}", degrees[0], degrees[n - 1], degrees[n / 2])),
     ];
+    let mut facts: Vec<(&str, Fact)> = [
+        ("nodes", n),
+        ("edges", graph.edge_count()),
+        ("pieces", graph.component_count()),
+        ("least degree", degrees[0]),
+        ("median degree", degrees[n / 2]),
+        ("largest degree", degrees[n - 1]),
+    ]
+    .map(|(name, count)| (name, Fact::Count(count)))
+    .into();
     let mut warnings = Vec::new();
     if !graph.is_connected() {
         warnings.push(
@@ -40,11 +70,13 @@ fn answer(asked: &GraphQuestion, quiet: bool) -> Result<Found<'_>, Failure> {
         );
     } else if n > 1 {
         let _progress = Progress::new(1, "spectrum", quiet);
-        gaps(&graph, &mut rows, &mut warnings)?;
+        gaps(&graph, (&mut rows, &mut facts), &mut warnings)?;
     }
     let twins = twins(&graph);
     let most = twins.iter().map(Vec::len).max().unwrap_or(0);
     rows.push(("groups of twins", format!("{} (largest {most})", twins.len())));
+    facts.push(("groups of twins", Fact::Count(twins.len())));
+    facts.push(("largest group of twins", Fact::Count(most)));
     let leaves: Vec<usize> = (0..n).filter(|&v| graph.degree(v) == 1).collect();
     if !leaves.is_empty() {
         let who = if leaves.len() == 1 { "1 node has" } else { &format!("{} nodes have", leaves.len()) };
@@ -61,7 +93,7 @@ fn answer(asked: &GraphQuestion, quiet: bool) -> Result<Found<'_>, Failure> {
     if most > 1 {
         warnings.push(ndp_report::words::TWINS.into());
     }
-    Ok(Found { asked, rows, warnings })
+    Ok(Found { asked, rows, facts, warnings })
 }
 
 impl Answer for Found<'_> {
@@ -72,13 +104,12 @@ impl Answer for Found<'_> {
     }
 
     fn sheet(&self) -> Sheet {
-        let row = |(name, value): &(&str, String)| vec![(*name).to_owned(), value.clone()];
-        Sheet { header: vec!["what", "value"], rows: self.rows.iter().map(row).collect() }
+        let row = |(name, fact): &(&str, Fact)| vec![(*name).to_owned(), fact.to_string()];
+        Sheet { header: vec!["what", "value"], rows: self.facts.iter().map(row).collect() }
     }
 
     fn data(&self) -> Result<serde_json::Value, Failure> {
-        let values: BTreeMap<&str, &str> =
-            self.rows.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let values: BTreeMap<&str, Fact> = self.facts.iter().copied().collect();
         Ok(serde_json::json!({ "graph": values, "notes": self.warnings }))
     }
 }
@@ -86,11 +117,11 @@ impl Answer for Found<'_> {
 /// Adds rows for the spectral gaps, or a bound on them if the graph is too large for its spectrum.
 fn gaps(
     graph: &Graph,
-    rows: &mut Vec<(&'static str, String)>,
+    (rows, facts): (&mut Vec<(&'static str, String)>, &mut Vec<(&'static str, Fact)>),
     warnings: &mut Vec<String>,
 ) -> Result<(), Failure> {
     let matrix = GossipMatrix::metropolis(graph);
-    let forget = |gap: f64| number((graph.node_count() as f64).ln() / gap);
+    let forget = |gap: f64| (graph.node_count() as f64).ln() / gap;
     if graph.node_count() <= MAX_SPECTRUM {
         let found = match extremes(&matrix) {
             Ok(found) => found,
@@ -100,11 +131,14 @@ fn gaps(
             }
         };
         if let Ok(gap) = found.gap_abs() {
-            rows.push(("spectral gap (metropolis)", number(gap)));
-            rows.push(("rounds to forget a start", forget(gap)));
+            for (name, x) in [("spectral gap (metropolis)", gap), ("rounds to forget a start", forget(gap))] {
+                rows.push((name, number(x)));
+                facts.push((name, Fact::Real(x)));
+            }
         }
         if let Ok(gap) = found.gap_signed() {
             rows.push(("signed gap (metropolis)", number(gap)));
+            facts.push(("signed gap (metropolis)", Fact::Real(gap)));
         }
         return Ok(());
     }
@@ -113,10 +147,9 @@ fn gaps(
     let found = lanczos_extremes(&matrix, 1e-3)?;
     let gap = 1.0 - found.extremes.second.max(-found.extremes.last);
     rows.push(("spectral gap (metropolis)", format!("at most {}", up(gap))));
-    rows.push((
-        "rounds to forget a start",
-        format!("at least {}", down((graph.node_count() as f64).ln() / gap)),
-    ));
+    rows.push(("rounds to forget a start", format!("at least {}", down(forget(gap)))));
+    facts.push(("spectral gap (metropolis), at most", Fact::Real(gap)));
+    facts.push(("rounds to forget a start, at least", Fact::Real(forget(gap))));
     warnings.push(format!(
         "beyond {MAX_SPECTRUM} nodes the gap itself can take hours: this bound is that of {} steps of Lanczos iteration",
         found.steps

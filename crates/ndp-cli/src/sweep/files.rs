@@ -5,11 +5,11 @@
 //! everything behind it anew. The writing process holds the lock of the shard, which is a file of its own and
 //! is never renamed.
 
+use super::Study;
 use super::plan::{self, Plan};
-use super::{Study, hex};
 use crate::errors::Failure;
 use crate::interrupt;
-use crate::output::note;
+use crate::output::{hex, note};
 use crate::progress::Progress;
 use rayon::prelude::*;
 use serde_json::json;

@@ -1,9 +1,9 @@
 //! A plan: which items belong to which shard.
 
-use super::{BUILD, Study, files, hex};
+use super::{BUILD, Study, files};
 use crate::args::{Command, Sweep};
 use crate::errors::Failure;
-use crate::output::write;
+use crate::output::{hex, write};
 use crate::{paths, study};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};

@@ -227,6 +227,12 @@ fn every_output_says_what_made_it() {
             "{file}"
         );
     }
+    for file in ["a.csv", "a.npy"] {
+        let bytes = std::fs::read(folder.join(file)).unwrap();
+        let hash: String =
+            <sha2::Sha256 as sha2::Digest>::digest(&bytes).iter().map(|x| format!("{x:02x}")).collect();
+        assert_eq!(json(&folder, &format!("{file}.run.json"))["sha256"], hash, "{file}");
+    }
     for file in ["a.png", "a.svg"] {
         let bytes = std::fs::read(folder.join(file)).unwrap();
         let text = String::from_utf8_lossy(&bytes).into_owned();

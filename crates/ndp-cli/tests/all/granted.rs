@@ -47,10 +47,13 @@ fn a_limit_that_nobody_has_is_not_kept() {
     let folder = folder("limits");
     std::fs::write(folder.join("far"), "5 0.1\n").unwrap();
     std::fs::write(folder.join("one"), "a c 9\n").unwrap();
-    for ask in ["loss path --noise 0.001", "calibrate path"] {
-        let (code, said, problem) = run(&folder, &format!("{ask} --protocol local --pairs far"));
-        assert!(code != 0 && !said.contains("met"), "{said}");
-        assert!(problem.contains("a limit") && problem.contains("at least 1"), "{problem}");
+    std::fs::write(folder.join("none"), "a c inf\n").unwrap();
+    for ask in ["loss path --noise 0.001 --protocol local", "calibrate path --protocol local", "plan path"] {
+        for limits in ["far", "none"] {
+            let (code, said, problem) = run(&folder, &format!("{ask} --pairs {limits}"));
+            assert!(code != 0 && !said.contains("met"), "{said}");
+            assert!(problem.contains("a limit") && problem.contains("at least 1"), "{problem}");
+        }
     }
     let (code, said, problem) =
         run(&folder, "loss path --noise 1 --protocol local --pairs one --report r.html");

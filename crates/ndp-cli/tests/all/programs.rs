@@ -63,6 +63,12 @@ fn what_is_assumed_is_said() {
     let (code, text) = loss("assumed", &program("\"seen\""));
     assert!(code == 0 && text.contains("what the observer has seen: assumed"), "{code}\n{text}");
     assert!(text.contains("one use of one node's data changes"), "{text}");
+    // What node 0 contributes second may carry on its first value, which nobody sees without noise.
+    let carried = "{\"contribute\": \"w\", \"node\": 0, \"reads\": {\"seen\": [\"x@0\"]}}\n\
+                   {\"noise\": \"u\", \"node\": 0, \"variance\": 1}\n\
+                   {\"let\": \"v\", \"sum\": {\"w\": 1, \"u\": 1}}\n{\"send\": \"v\", \"from\": 0, \"to\": 1}\n";
+    let (code, text) = loss("carried", &(program("\"nothing\"") + carried));
+    assert!(code == 0 && text.contains("but for earlier contributions of the same node"), "{code}\n{text}");
     let (code, text) = loss("fixed", &program("\"nothing\""));
     assert!(code == 0 && !text.contains("assumed"), "{code}\n{text}");
 }

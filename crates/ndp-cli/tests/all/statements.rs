@@ -326,7 +326,7 @@ fn declarations_are_shown() {
     let said = least("dsgd:steps=9,alike=1,fixed=1");
     assert!(row(&said, "what may change").contains("less than all its data"), "{said}");
     assert!(row(&said, "assumed").contains("depends on nothing that they received"), "{said}");
-    assert_eq!(json(&folder)["statement"]["assumes"], serde_json::json!(["fixed"]));
+    assert_eq!(json(&folder)["statement"]["assumes"], serde_json::json!(["fixed", "nothing-published"]));
     // A program with ten uses of a node's data, when one use may change; and contributions whose reads cannot
     // be checked.
     let uses = |reads: &str, text: &str| {

@@ -13,7 +13,10 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
         return Err(Error::MixedNeighbors);
     }
     let against = parts.iter().find(|part| part.against != first.against);
-    let against = against.map_or_else(|| first.against.to_string(), |_| "the observers of all parts".into());
+    let against = against.map_or_else(
+        || first.against.to_string(),
+        |_| "the observer of each part, who sees that part alone".into(),
+    );
     let mut rest = Vec::new();
     let mut laws: Vec<LossLaw> = Vec::new();
     let mut gaussian: Option<(Gdp, f64, bool)> = None;

@@ -24,6 +24,7 @@ mod absorb;
 mod arithmetic;
 mod dense;
 mod tape;
+mod uses;
 
 use super::build::{Program, Reads};
 use super::columns::Direction;
@@ -31,7 +32,6 @@ use super::enclose::Ends;
 use super::gram::{KnownDirection, NodeGram};
 use super::observers::Seen;
 use super::options::AccountOptions;
-use super::weight::float;
 pub(super) use absorb::Ready;
 use dense::{Whitening, whitening};
 use ndarray::Array2;
@@ -43,6 +43,7 @@ use ndp_numeric::stop::{Stop, Stopped, work};
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
 use tape::{Kind, LANES, Lane, Sign, Tape, ZERO};
+use uses::Uses;
 
 /// The results, node by node.
 pub(super) struct Found {
@@ -52,26 +53,6 @@ pub(super) struct Found {
     pub(super) assumed: bool,
     /// Whether all enclosures are as narrow as those of an exact loss.
     pub(super) narrow: bool,
-}
-
-/// The uses of one node in the order of the buffer, and the directions that are asked about.
-struct Node<'a> {
-    node: usize,
-    /// The places of its uses in the buffer.
-    start: usize,
-    end: usize,
-    directions: Vec<(&'a Direction, Vec<f64>)>,
-    /// Whether all entries of its Gram matrix are kept.
-    whole: bool,
-}
-
-/// The uses on the tape, grouped by node.
-struct Uses<'a> {
-    /// The contribution at every place of the buffer.
-    contributions: Vec<usize>,
-    /// The place in the buffer of every use on the tape; `u32::MAX` for nodes that are not asked about.
-    places: Vec<u32>,
-    nodes: Vec<Node<'a>>,
 }
 
 /// What the observer learns about every node that was asked for. `None` if the program is not of this kind,
@@ -137,62 +118,6 @@ fn memory(tape: &Tape, uses: &Uses<'_>, n: usize, limit: u64) -> Result<(), Erro
         return Err(ndp_graph::Error::TooLarge { what, bytes, limit }.into());
     }
     Ok(())
-}
-
-impl<'a> Uses<'a> {
-    fn new(program: &Program, tape: &Tape, directions: &'a [Direction], options: &AccountOptions) -> Self {
-        let asked = options.asked(program);
-        let of = |k: usize| (program.contributions[k].node, program.contributions[k].index);
-        let mut order: Vec<usize> = (0..tape.uses.len()).filter(|&k| asked[of(tape.uses[k]).0]).collect();
-        order.sort_unstable_by_key(|&k| of(tape.uses[k]));
-        let mut places = vec![u32::MAX; tape.uses.len()];
-        for (at, &k) in (0u32..).zip(&order) {
-            places[k] = at;
-        }
-        let contributions: Vec<usize> = order.into_iter().map(|k| tape.uses[k]).collect();
-        let mut nodes: Vec<Node<'a>> = Vec::new();
-        for (at, &k) in contributions.iter().enumerate() {
-            let node = of(k).0;
-            match nodes.last_mut() {
-                Some(last) if last.node == node => last.end = at + 1,
-                _ => nodes.push(Node { node, start: at, end: at + 1, directions: Vec::new(), whole: true }),
-            }
-        }
-        let whole: usize = nodes.iter().map(|node| (node.end - node.start).pow(2)).sum();
-        let whole = options.nodes.is_some() || whole <= MAX_KEPT;
-        let mut of_node = vec![usize::MAX; program.node_count()];
-        for (at, node) in nodes.iter_mut().enumerate() {
-            of_node[node.node] = at;
-            node.whole = whole;
-        }
-        for direction in directions {
-            if let Some(node) = nodes.get_mut(of_node[direction.node]) {
-                let of_use = |&k: &usize| float(&direction.weights[program.contributions[k].index]);
-                let weights = contributions[node.start..node.end].iter().map(of_use).collect();
-                node.directions.push((direction, weights));
-            }
-        }
-        Self { contributions, places, nodes }
-    }
-
-    /// Keeps the coefficients of a use, which is given by its number on the tape, if its node is asked about.
-    fn keep(&self, buffer: &mut [Lane], number: usize, lane: Lane) {
-        if let Some(to) = buffer.get_mut(self.places[number] as usize) {
-            *to = lane;
-        }
-    }
-
-    /// Forgets what an earlier sweep has kept of the uses from this one on, which has no part in this sweep.
-    fn forget(&self, buffer: &mut [Lane], number: usize) {
-        (number..self.places.len()).for_each(|number| self.keep(buffer, number, ZERO));
-    }
-
-    /// Calls `each` with the coefficients of a sweep, node by node.
-    fn each(&self, buffer: &[Lane], mut each: impl FnMut(usize, &Node<'a>, &[Lane])) {
-        for (at, node) in self.nodes.iter().enumerate() {
-            each(at, node, &buffer[node.start..node.end]);
-        }
-    }
 }
 
 /// The covariance of the rows, and the sizes of its terms.
@@ -520,8 +445,6 @@ const MAX_ROWS: usize = 9000;
 const MAX_REST: f64 = 0.1;
 /// The number of blocks of rows that are swept together.
 const TOGETHER: usize = 4;
-/// The largest number of entries that are kept for all nodes, if none are named.
-const MAX_KEPT: usize = 1 << 25;
 /// Covers a few roundings, and sums of 10^4 nonnegative numbers.
 const UP: f64 = 1.0 + 4e-12;
 const DOWN: f64 = 1.0 - 4e-12;

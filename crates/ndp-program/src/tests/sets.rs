@@ -170,6 +170,19 @@ fn parts_of_vectors() -> Outcome {
     );
     assert_refused(of(&SensitivitySet::Signs), "by coordinates only one use, one direction and vectors");
     assert_refused(loss_by_coordinates(&[], 0, &SensitivitySet::UseLevel), "there is no account");
+    // What is assumed of one kind is not hidden by what is revealed of the other.
+    let reading = |reads: &dyn Fn(Value) -> Reads| -> Result<ProgramAccount, ndp_account::Error> {
+        let mut program = Program::new(2)?;
+        let (x, z) = (program.contribute(1, Reads::Nothing)?, program.noise([1], 1)?);
+        let secret = program.add(&[x, z])?;
+        let (x, z) = (program.contribute(0, reads(secret))?, program.noise([0], 1)?);
+        let y = program.add(&[x, z])?;
+        program.broadcast(0, y)?;
+        program.account(&Observer::outsider())
+    };
+    let accounts = [reading(&|_| Reads::Seen(None))?, reading(&|secret| Reads::Hidden(Some(vec![secret])))?];
+    let found = loss_by_coordinates(&accounts, 0, &SensitivitySet::UseLevel)?;
+    assert_eq!(found.reads, Dependence::RevealedAndAssumed);
     Ok(())
 }
 

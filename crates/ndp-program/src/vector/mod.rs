@@ -263,6 +263,8 @@ impl<'a> VectorProgram<'a> {
             (None, 0 | 1) => "every value, once",
             (None, _) => "every value in the first round, and as the schedule says in later ones",
         }));
+        // The last values are sent to nobody: they would show more than the messages do.
+        let terms = terms.trusting(Assumption::NothingPublished);
         let changing = |part: &Part<'_>| matches!(part, Part::Changing(_) | Part::Rings { .. });
         if self.parts.iter().any(changing) { terms.trusting(Assumption::TheseMeetings) } else { terms }
     }

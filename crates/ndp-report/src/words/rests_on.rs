@@ -16,7 +16,7 @@ pub fn rests_on(what: &RestsOn) -> String {
     match what {
         RestsOn::Set(set) => changes_in(set),
         RestsOn::Reads(reads) => dependence(*reads).to_owned(),
-        RestsOn::Losses => "messages may be lost, whatever the data are".to_owned(),
+        RestsOn::Losses => "messages may be lost, and which are lost depends neither on the data nor on the noises".to_owned(),
         RestsOn::ToldOfAll => "the meter was told of every event".to_owned(),
         RestsOn::Schedule => {
             "the other nodes keep to the public schedule and draw the noises that it says: the node that ran the \
@@ -50,7 +50,7 @@ pub fn rests_on(what: &RestsOn) -> String {
             )
         }
         RestsOn::Holdings => {
-            "nodes have what they send: assumed, it does not follow from what they were sent".to_owned()
+            "nodes have what they send, mix, give to a secure sum or end with: assumed, it does not follow from what they were sent, and none counts as known to them but what they send".to_owned()
         }
         RestsOn::Assumed(assumption) => assumed(*assumption).to_owned(),
         RestsOn::SameRun => "both logs tell of the same run: said by who merged them".to_owned(),
@@ -117,7 +117,7 @@ pub const fn dependence(reads: Dependence) -> &'static str {
             "contributions depend on nothing but their owners' data, as the program declares"
         }
         Dependence::Checked => {
-            "contributions depend on what the program says that they read, and the observer has seen all of it, which was checked"
+            "contributions depend on what the program says that they read; all of it, but for earlier contributions of the same node, was checked to be what the observer has seen"
         }
         Dependence::Assumed => {
             "contributions depend on nothing else but what the observer has seen: assumed, as the program does not \

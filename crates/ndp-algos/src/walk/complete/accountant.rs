@@ -43,11 +43,6 @@ const OF_HISTOGRAMS: Terms = Terms {
 .by("ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization")
 .trusting(Assumption::ConstantData);
 
-/// The terms of an account in which the last holder keeps the token, which is then the assumption.
-fn withheld(walk: CompleteWalk, terms: Terms) -> Terms {
-    if walk.is_published() { terms } else { terms.trusting(Assumption::NothingPublished) }
-}
-
 /// What the account of an observer depends on besides the protocol: the size of the coalition and its
 /// knowledge of the senders.
 fn number_of(observer: &Observer) -> usize {
@@ -103,7 +98,7 @@ impl Protocol for CompleteSum {
             };
             seen_to_hold(noise, target.epsilon(), |at| Ok(of_target(at).epsilon(delta)?))
         };
-        let terms = withheld(walk, self.terms());
+        let terms = walk.options().final_token.kept(self.terms());
         let account = Alike::new(observer, walk.node_count(), terms, profile)
             .with_least(secrecy.is_none().then(|| Box::new(least) as Least))
             .shared_by(self, number_of(observer));
@@ -160,8 +155,10 @@ impl CompleteSum {
         // Values are the same at each visit, also those of the others: the secrecy of the path does not
         // protect data that change, nor a value that is told apart from those of the others.
         if self.constant_data {
-            let trusts = [Some(Assumption::ConstantData), Some(Assumption::CommonRange), None];
-            Terms { changes: Changes::Value, trusts, ..OF_SUMS }
+            // Constant data do not depend on what was received.
+            Terms { changes: Changes::Value, trusts: Terms::VALUES.trusts, ..OF_SUMS }
+                .trusting(Assumption::ConstantData)
+                .trusting(Assumption::CommonRange)
         } else {
             OF_SUMS
         }
@@ -257,7 +254,7 @@ impl Protocol for CompleteHistogram {
             let delta = Delta::new(target.delta())?;
             Ok(ndp_dp::loss_law::least_noise(target.epsilon(), delta, law)?.parameter)
         };
-        let terms = withheld(self.walk, OF_HISTOGRAMS);
+        let terms = self.walk.options().final_token.kept(OF_HISTOGRAMS);
         let account = Alike::new(observer, self.walk.node_count(), terms, profile)
             .with_least(Some(Box::new(least)))
             .shared_by(self, number_of(observer));

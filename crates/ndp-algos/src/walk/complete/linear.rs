@@ -26,9 +26,10 @@ impl OnPath<CompleteSum> {
 /// [`path_units`](super::realised::path_units) for all pairs at once.
 impl LinearProtocol for OnPath<CompleteSum> {
     fn terms(&self) -> Terms {
-        Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
+        let terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
             .on("every contribution")
-            .trusting(Assumption::Fixed)
+            .trusting(Assumption::Fixed);
+        self.protocol.walk.options().final_token.kept(terms)
     }
 
     fn node_count(&self) -> usize {

@@ -195,10 +195,7 @@ impl Account for OnGraph {
 
     /// The last holder has the mean, and may not hand it out unless the account has it as published.
     fn terms(&self) -> Terms {
-        match self.walk.options().final_token {
-            FinalToken::Withheld => TERMS.trusting(Assumption::NothingPublished),
-            FinalToken::Published | FinalToken::Masked => TERMS,
-        }
+        self.walk.options().final_token.kept(TERMS)
     }
 
     /// Every answer is the smaller of a Rényi bound and the bound by the law of the cost.

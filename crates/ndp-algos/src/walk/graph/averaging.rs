@@ -334,9 +334,10 @@ impl OnPath<TokenAveraging> {
 /// Input `u` is the value of node `u`, the noises are those of the steps.
 impl LinearProtocol for OnPath<TokenAveraging> {
     fn terms(&self) -> Terms {
-        Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
+        let terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
             .on("every contribution")
-            .trusting(Assumption::Fixed)
+            .trusting(Assumption::Fixed);
+        self.protocol.final_token.kept(terms)
     }
 
     fn node_count(&self) -> usize {

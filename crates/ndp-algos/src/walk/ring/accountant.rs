@@ -97,10 +97,7 @@ impl RingHistogram {
                 "Privacy amplification by decentralization",
             )
             .trusting(Assumption::Fixed);
-        match self.final_token() {
-            FinalToken::Withheld => terms.trusting(Assumption::NothingPublished),
-            FinalToken::Published | FinalToken::Masked => terms,
-        }
+        self.final_token().kept(terms)
     }
 
     /// The same histogram with reports at another noise.

@@ -28,7 +28,7 @@ impl RingSum {
 /// any two observers, the loss has a formula, computed in `O(K n)`.
 impl LinearProtocol for RingSum {
     fn terms(&self) -> Terms {
-        Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
+        let terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
             .on(match (self.placement(), self.final_token()) {
                 (Placement::Counter, FinalToken::Masked) => {
                     "the token, by every (n-1)-th holder, and on the last token"
@@ -43,7 +43,8 @@ impl LinearProtocol for RingSum {
                      holders"
                 }
             })
-            .trusting(Assumption::Fixed)
+            .trusting(Assumption::Fixed);
+        self.final_token().kept(terms)
     }
 
     fn node_count(&self) -> usize {
