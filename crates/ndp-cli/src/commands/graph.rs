@@ -70,7 +70,7 @@ fn answer(asked: &GraphQuestion, quiet: bool) -> Result<Found<'_>, Failure> {
         );
     } else if n > 1 {
         let _progress = Progress::new(1, "spectrum", quiet);
-        gaps(&graph, (&mut rows, &mut facts), &mut warnings)?;
+        gaps(&graph, &mut rows, &mut facts, &mut warnings)?;
     }
     let twins = twins(&graph);
     let most = twins.iter().map(Vec::len).max().unwrap_or(0);
@@ -117,7 +117,8 @@ impl Answer for Found<'_> {
 /// Adds rows for the spectral gaps, or a bound on them if the graph is too large for its spectrum.
 fn gaps(
     graph: &Graph,
-    (rows, facts): (&mut Vec<(&'static str, String)>, &mut Vec<(&'static str, Fact)>),
+    rows: &mut Vec<(&'static str, String)>,
+    facts: &mut Vec<(&'static str, Fact)>,
     warnings: &mut Vec<String>,
 ) -> Result<(), Failure> {
     let matrix = GossipMatrix::metropolis(graph);
