@@ -3,6 +3,7 @@ and files that were changed. Nothing of the libraries takes part.
 """
 
 import copy
+import gzip
 import json
 import os
 import random
@@ -412,6 +413,12 @@ class Check(unittest.TestCase):
             self.assertIn("nothing else but what the file says that they read", run(good).stdout)
             self.assertEqual((run(bad).returncode, run(bad).stdout.startswith("rejected")), (1, True))
             self.assertEqual(run(os.path.join(folder, "absent")).returncode, 2)
+            damaged = os.path.join(folder, "damaged")
+            with open(good, "rb") as file, open(damaged, "wb") as out:
+                packed = bytearray(gzip.compress(file.read()))
+                packed[20:40] = bytes(20)
+                out.write(packed)
+            self.assertEqual((run(damaged).returncode, "Traceback" in run(damaged).stderr), (2, False))
             with open(good, encoding="utf-8") as file:
                 piped = subprocess.run([sys.executable, script, "-"], stdin=file, capture_output=True, text=True, check=False)
             self.assertEqual(piped.stdout, run(good).stdout)

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     _P = ParamSpec("_P")
 
-_VIEWS = ("coordinator", "public_schedule", "own_messages")
+# How many nodes each view is that of.
+_VIEWS = {"coordinator": 0, "public_schedule": 1, "own_messages": 1}
 _SETS = {"participant": "vectors", "use": "use_level", "same_direction": "same_direction", "signs": "signs"}
 
 
@@ -181,14 +182,12 @@ class Meter:
         pairs = [(self._number_of(watcher), self._place(exposed), float(most)) for (watcher, exposed), most in asked]
         worst = None if limits is None or isinstance(limits, Mapping) else float(limits)
         target = None if epsilon is None or delta is None else (float(epsilon), float(delta))
-        word, node = view if isinstance(view, tuple) else (view, None)
+        word, *whose = view if isinstance(view, tuple) else (view,)
+        if _VIEWS.get(word, len(whose)) != len(whose):
+            raise NdpError(f"the views are 'coordinator', ('public_schedule', node) and ('own_messages', node), got {view!r}")
         declared: dict[str, Any] = {"word": _SETS[per], "along": None, "period": None, "gap": None, "listed": None, "bounds": None}
         declared["dimension"] = _count(dimension, "dimension") if per == "participant" else None
-        if word not in _VIEWS:
-            raise NdpError(f"view must be one of {', '.join(_VIEWS)}, the last two with a node: ({_VIEWS[1]!r}, node), got {view!r}")
-        if word != "coordinator" and not isinstance(view, tuple):
-            raise NdpError(f"the view {word} is that of a node: give ({word!r}, node)")
-        place = 0 if word == "coordinator" else self._place(node)
+        place = self._place(whose[0]) if _VIEWS.get(word) else 0
         #: Who runs the meter: ``"coordinator"``, ``"public_schedule"`` or ``"own_messages"``.
         self.view: str = word
         names = [str(v) for v in self.nodes]

@@ -74,8 +74,9 @@ class Sensitivity(NamedTuple):
     bounds: Sequence[float] | None = None
 
     def _native(self) -> dict[str, Any]:
-        numbers = {name: _count(self._asdict()[name], name) for name in ("dimension", "period", "gap") if self._asdict()[name] is not None}
-        return {"word": self.kind.replace("-", "_"), **self._asdict(), **numbers}
+        said = self._asdict()
+        numbers = {name: _count(said[name], name) for name in ("dimension", "period", "gap") if said[name] is not None}
+        return {"word": self.kind.replace("-", "_"), **said, **numbers}
 
 
 def _sensitivity(chosen: str | Sensitivity) -> Sensitivity:

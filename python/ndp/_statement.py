@@ -29,7 +29,7 @@ class Statement:
     >>> import ndp
     >>> said = ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2).statement
     >>> said
-    <Statement: the value of one node, anywhere in its range; observed by 2; assumed: nobody hands out what it holds in the end, neither a result nor a model, other than what the protocol sends>
+    <Statement: the value of one node, anywhere in its range; observed by 2; assumed: nobody hands out what it holds in the end, no result and no model, beyond what the protocol sends>
     >>> said.data["coverage"] == ndp.gossip(([0, 1], [1, 2]), rounds=2).all_losses().statement.data["coverage"]
     False
     """

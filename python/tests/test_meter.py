@@ -544,3 +544,19 @@ def test_updates_that_are_not_finite_are_refused_in_any_part(order):
 
     with pytest.raises(ndp.NdpError, match="the update of node 0 is not finite"):
         updates()
+
+
+def test_views_and_numbers_that_are_none_are_refused_with_the_reason():
+    for view in ("x", "own_messages", ("own_messages",), ("coordinator", 0), ("x", 0)):
+        with pytest.raises(ndp.NdpError, match="view"):
+            ndp.Meter([(0, 1)], per="use", clip=1.0, view=view)
+    with pytest.raises(ndp.NdpError, match="dimension must be a whole number"):
+        ndp.Meter([(0, 1)], per="participant", clip=1.0, dimension=1.5)
+    with pytest.raises(ndp.NdpError, match="period must be at least 1"):
+        ndp.Program(2, ndp.Sensitivity("use_level", period=-1)).account(observer=0)
+    assert len(ndp.Program(np.int64(3), "use_level").nodes) == 3
+    meter = ndp.Meter([(0, 1)], per="use", clip=1.0, epsilon=1.0, delta=1e-5)
+    with pytest.raises(ndp.Refused, match="as squared mu, would be up to 4"):
+        meter.round(sigma=1.0)
+    assert repr(meter).startswith("<Meter of 2 nodes, 2 observers, 0 rounds")
+    assert "1 round," in repr(ndp.gossip(([0], [1]), rounds=1))

@@ -237,7 +237,8 @@ pub enum RestsOn {
         /// The smallest curvature: strong convexity, 0 for a loss that is merely convex.
         strong_convexity: Norm,
     },
-    /// Nodes hold values that they send and that do not follow from what they received.
+    /// Nodes hold values that they send, mix, give to a secure sum or end with, and that do not follow from
+    /// what they received. Only those that they send count as known to them.
     Holdings,
     /// Two logs describe the same run, according to the person who merged them.
     SameRun,

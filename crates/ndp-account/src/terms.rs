@@ -157,7 +157,7 @@ pub struct Terms {
     pub noise: Noise,
     /// The theorem by which the number holds.
     pub by: By,
-    /// The assumption about contributions or about a trusted part, if the protocol has one.
+    /// What is assumed about contributions, trusted parts and results: the first entries, then `None`.
     pub trusts: [Option<Assumption>; Assumption::KINDS],
 }
 
@@ -280,8 +280,7 @@ pub enum Assumption {
     /// The values of all nodes lie in one interval, as long as the sensitivity: a contribution of one node is
     /// hidden among those of the others.
     CommonRange,
-    /// Nobody hands out what it holds in the end, neither a result nor a model, other than what the protocol
-    /// sends.
+    /// Nobody hands out what it holds in the end, no result and no model, beyond what the protocol sends.
     NothingPublished,
     /// Who meets whom at what time does not depend on the data and is known to everybody: it was drawn, or
     /// given, before the first message. Other draws have other numbers.
@@ -293,7 +292,7 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// How many there are.
+    /// How many there are; [`ChosenBySeen`](Self::ChosenBySeen) is the last.
     pub const KINDS: usize = Self::ChosenBySeen as usize + 1;
 
     /// What the accounts of one protocol assume together. Of what nodes contribute there is one assumption,

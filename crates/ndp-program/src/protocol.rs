@@ -228,7 +228,7 @@ impl ProgramAccount {
         };
         let sums = trusted.secure_sums.then_some(Assumption::SecureSums);
         let noises = trusted.shared_noises.then_some(Assumption::SharedNoise);
-        // Another node's result, of which the observer knows nothing, would tell it more.
+        // Another node's result that does not follow from what the observer sees would tell it more.
         let (members, known) = (&self.seen.members, &self.seen.known_from);
         let hidden = self.program.results.iter().any(|(&v, &value)| !members[v] && known[value].is_none());
         let kept = (hidden || self.observer.members().is_empty()).then_some(Assumption::NothingPublished);

@@ -132,7 +132,7 @@ impl<'a> Words<'a> {
         let own = match self.statement.own_noise {
             OwnNoise::Known if outside => "drew no noise",
             OwnNoise::Known => "knows the noise that it drew itself",
-            OwnNoise::Unknown => "throws the noise away that it drew itself, although it need not,",
+            OwnNoise::Unknown => "throws away the noise that it drew itself (it could use it),",
         };
         let senders = match self.statement.senders {
             Senders::Known => "may know from whom messages come",
@@ -150,7 +150,7 @@ impl<'a> Words<'a> {
             Neighbors::AddOrRemove => Neighbors::AddOrRemove.to_string(),
         };
         format!(
-            "Two worlds are compared ({relation}) that differ in {}. Observed by {}: an observer {own} and {senders}.{runs}{assumed}{unknown} {} By {}.",
+            "Two worlds are compared ({relation}) that differ in {}. Observed by {}. An observer {own} and {senders}.{runs}{assumed}{unknown} {} By {}.",
             changes(self.statement),
             self.observers(),
             noise_in_a_sentence(self.statement),

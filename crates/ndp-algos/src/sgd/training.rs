@@ -63,9 +63,9 @@ pub enum Training {
     ///
     /// On another graph every pair of users has a loss of its own, whatever the observer knows of the path.
     /// With a cap `N` it is `N ε_gap` (as on [a graph](crate::walk::graph)), and without one that of
-    /// [`TokenWalk::loss`](crate::walk::graph::TokenWalk::loss), or that of the law of the cost if it is
-    /// smaller. This needs convex losses, short steps of one size, and a matrix whose columns sum to 1. All
-    /// of these bounds are an `UpperBound`.
+    /// [`TokenWalk::loss`](crate::walk::graph::TokenWalk::loss) or that of the law of the cost: the smaller
+    /// one, but only the law where its tables are fine. This needs convex losses, short steps of one size,
+    /// and a matrix whose columns sum to 1. All of these bounds are an `UpperBound`.
     Walk {
         /// The walk.
         run: WalkSgd,
@@ -404,10 +404,9 @@ impl PrivateTraining {
         };
         let terms = match &self.training {
             Training::Central(_) | Training::Federated(_) => Terms::VALUES.trusting(Assumption::Curator),
-            Training::Walk { final_model: FinalToken::Withheld, .. } | Training::Gossip { .. } => {
-                Terms::VALUES.trusting(Assumption::NothingPublished)
-            }
-            Training::Local { .. } | Training::Walk { .. } => Terms::VALUES,
+            Training::Gossip { .. } => Terms::VALUES.trusting(Assumption::NothingPublished),
+            Training::Walk { final_model, .. } => final_model.kept(Terms::VALUES),
+            Training::Local { .. } => Terms::VALUES,
         };
         Terms { changes: Changes::EveryGradient, noise: Noise::on_gradients(on), ..terms }
             .by("ndp_algos::sgd::PrivateTraining", section)

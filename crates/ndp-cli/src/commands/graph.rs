@@ -150,7 +150,8 @@ fn gaps(
     rows.push(("spectral gap (metropolis)", format!("at most {}", up(gap))));
     rows.push(("rounds to forget a start", format!("at least {}", down(forget(gap)))));
     facts.push(("spectral gap (metropolis), at most", Fact::Real(gap)));
-    facts.push(("rounds to forget a start, at least", Fact::Real(forget(gap))));
+    // The quotient and the logarithm are rounded.
+    facts.push(("rounds to forget a start, at least", Fact::Real(forget(gap) * (1.0 - 1e-14))));
     warnings.push(format!(
         "beyond {MAX_SPECTRUM} nodes the gap itself can take hours: this bound is that of {} steps of Lanczos iteration",
         found.steps

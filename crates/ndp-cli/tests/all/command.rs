@@ -55,7 +55,13 @@ fn questions_have_answers() {
     let folder = folder("answers");
     let graph = answer(&folder, "graph friends.csv --header");
     assert!(graph.contains("nodes") && graph.contains("8") && graph.contains("spectral gap"), "{graph}");
-    assert!(answer(&folder, "graph path").contains("single neighbor"));
+    assert!(answer(&folder, "graph path --csv path.csv --json path.json").contains("single neighbor"));
+    let said = std::fs::read_to_string(folder.join("path.json")).unwrap();
+    let said = &serde_json::from_str::<serde_json::Value>(&said).unwrap()["result"]["graph"];
+    assert_eq!((&said["least degree"], &said["largest degree"]), (&1.into(), &2.into()), "{said}");
+    let gap = said["spectral gap (metropolis)"].as_f64().unwrap();
+    let sheet = std::fs::read_to_string(folder.join("path.csv")).unwrap();
+    assert!(sheet.contains(&format!("spectral gap (metropolis),{gap}\n")), "{sheet}");
     let loss = answer(
         &folder,
         "loss bare.csv --protocol muffliato:rounds=3 --noise 2 --csv all.csv --json all.json --png map.png --svg map.svg",

@@ -64,8 +64,7 @@ fn an_outsider_gets_no_model_that_is_kept() {
     assert_eq!(code, 0, "{said}{problem}");
     for protocol in ["gossip-sgd", "walk:steps=20", "muffliato", "local"] {
         let (_, said, _) = run(&folder, &format!("loss ring --protocol {protocol} --noise 1 --outsider"));
-        let assumes =
-            said.contains("nobody hands out what it holds in the end, neither a result nor a model");
+        let assumes = said.contains("nobody hands out what it holds in the end, no result and no model");
         assert_eq!(assumes, protocol != "local", "{said}");
     }
     for who in ["--outsider", "--tap 0-1"] {

@@ -68,7 +68,7 @@ fn what_is_assumed_is_said() {
                    {\"noise\": \"u\", \"node\": 0, \"variance\": 1}\n\
                    {\"let\": \"v\", \"sum\": {\"w\": 1, \"u\": 1}}\n{\"send\": \"v\", \"from\": 0, \"to\": 1}\n";
     let (code, text) = loss("carried", &(program("\"nothing\"") + carried));
-    assert!(code == 0 && text.contains("but for earlier contributions of the same node"), "{code}\n{text}");
+    assert!(code == 0 && text.contains("except earlier contributions of the same node"), "{code}\n{text}");
     let (code, text) = loss("fixed", &program("\"nothing\""));
     assert!(code == 0 && !text.contains("assumed"), "{code}\n{text}");
 }

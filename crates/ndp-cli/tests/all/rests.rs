@@ -210,7 +210,7 @@ fn walks_say_who_keeps_the_token() {
         run(&folder, "plan ring --epsilon 1 --any-topology --protocol walk --report plan.html");
     assert_eq!(code, 0, "{problem}");
     let page = std::fs::read_to_string(folder.join("plan.html")).unwrap();
-    assert!(page.contains("must not hand out") && !page.contains("that nodes end with"), "{page}");
+    assert!(page.contains("no node may hand out") && !page.contains("that nodes end with"), "{page}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

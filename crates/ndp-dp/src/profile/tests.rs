@@ -260,3 +260,14 @@ fn gaussian_views_have_exact_numbers() -> Result<(), Error> {
     assert_eq!(gdp.pure_epsilon().grade(), Grade::Exact);
     Ok(())
 }
+
+/// Parts that were seen by different observers are no guarantee against all of them together, and say so.
+#[test]
+fn parts_of_several_observers_are_about_each_alone() -> Result<(), Error> {
+    let seen =
+        |by: &str| -> Result<Profile, Error> { Ok(Profile::gaussian(Exact::new(Gdp::new(0.5)?).into(), by)) };
+    let both = Profile::compose(&[seen("node 0")?, seen("node 3")?])?;
+    assert!(both.to_string().contains("the observer of each part, who sees that part alone"), "{both}");
+    assert!(Profile::compose(&[seen("node 0")?, seen("node 0")?])?.to_string().contains("node 0"));
+    Ok(())
+}

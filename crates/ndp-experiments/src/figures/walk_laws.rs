@@ -2,13 +2,16 @@
 //!
 //! All curves are about one observer and one exposed node. The printed loss is a Rényi loss that is
 //! proportional to its order. The others hold for an observer who may know the path. An observer who does not
-//! know the path may learn less; only an attack could show how much. Two are about sums and running averages,
-//! whose contributions do not depend on the token; the third is about gradients, which do.
+//! know the path may learn less; only an attack could show how much. The law of the cost is drawn for sums
+//! and running averages, whose contributions do not depend on the token. What is proven for gradients, which
+//! do, is a curve of its own. The bound by Rényi losses holds for both.
 
 use anyhow::Result;
 use ndp_account::{Account, Error, Observer, Protocol, Target, accounts, least_noise};
 use ndp_algos::sgd::walk::{Route, WalkSgd};
-use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
+use ndp_algos::sgd::{
+    Constants, DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining, Training,
+};
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::TokenWalk;
 use ndp_dp::{
@@ -23,14 +26,15 @@ use rayon::prelude::*;
 
 /// Names of the curves.
 pub(super) const PRINTED: &str = "printed";
-pub(super) const RENYI: &str = "sums, by Rényi losses, path known";
+pub(super) const RENYI: &str = "by Rényi losses, path known";
 pub(super) const LAW: &str = "sums, by the law of the cost, path known";
-pub(super) const GRADIENTS: &str = "gradients, by the law of the cost, path known";
+pub(super) const GRADIENTS: &str = "gradients, path known";
 
 /// The text that accompanies these curves in every figure.
 pub(super) const READING: &str = "Epsilon: each point is one observer, the first node at its distance. The printed Rényi loss is proportional to its order and is converted at the best one, whatever the theorem's condition on \
-     the order says. The two curves of sums hold for contributions that do not depend on the token, as those of sums and running averages; they are no bounds for gradients, which do, and have a curve of their own: for convex losses and short steps of one size. \
-     The law of the path's cost of sums is drawn with its proven lower end; for an observer who knows the path it is the truth, for one who does not it is \
+     the order says. The bound by Rényi losses holds for sums and for gradients of convex losses with short steps of one size. The law of the path's cost of sums holds for contributions that do not depend on the token, \
+     as those of sums and running averages, and is no bound for gradients, which do; what is proven for gradients is the smaller of their own law and the bound by Rényi losses. \
+     The law of sums is drawn with its proven lower end; for an observer who knows the path it is the truth, for one who does not it is \
      an upper bound, and how far below it the truth lies is open.";
 
 /// The `ε` that follows from a printed Rényi loss of order 2.
@@ -92,17 +96,21 @@ pub(super) fn seen(
             renyi,
             lower: found.lower(),
             upper: found.upper(),
-            gradients: gradients.value().epsilon(),
+            gradients: gradients.value().epsilon().min(renyi),
         })
     };
     observers.par_iter().map(one).collect()
 }
 
+/// The constants of logistic regression.
+pub(super) fn constants() -> Constants {
+    let bounds = DataBounds::default();
+    Linear::from(LinearLoss::Logistic).constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded)
+}
+
 /// Training by a walk without a cap, whose last model is withheld.
 fn training(matrix: TransitionMatrix, steps: usize) -> Result<PrivateTraining> {
-    let model = Linear::from(LinearLoss::Logistic);
-    let bounds = DataBounds::default();
-    let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
+    let constants = constants();
     let nodes = matrix.node_count();
     let run = WalkSgd::new(Route::from(matrix), steps, 1.0 / constants.smoothness, None);
     let walked = Training::Walk { run, final_model: FinalToken::Withheld, horizon: Training::HORIZON };

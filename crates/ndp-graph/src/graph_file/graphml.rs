@@ -18,8 +18,8 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
     let mut undeclared: BTreeMap<usize, usize> = BTreeMap::new();
     let (mut arcs, mut extra) = (Vec::new(), false);
     let (mut in_graph, mut in_edge, mut directed, mut seen) = (false, false, false, false);
-    // Whether this is within a graph after the first, and the number of elements that are not closed.
-    let (mut in_another, mut open) = (false, 0usize);
+    // The numbers of graphs, and of elements of any kind, that are not closed.
+    let (mut graphs, mut open) = (0usize, 0usize);
     // An edge may say that it is undirected, or directed, whatever the graph says.
     let mut undirected_arcs: Vec<(usize, usize)> = Vec::new();
     loop {
@@ -37,7 +37,10 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
             Event::End(tag) => {
                 open = open.saturating_sub(1);
                 match tag.local_name().as_ref() {
-                    "graph" => (in_graph, in_another) = (false, false),
+                    "graph" => {
+                        in_graph = false;
+                        graphs = graphs.saturating_sub(1);
+                    }
                     "edge" => in_edge = false,
                     _ => {}
                 }
@@ -55,6 +58,7 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
             }
             "graph" if !seen => {
                 (in_graph, seen) = (!empty, true);
+                graphs += usize::from(!empty);
                 directed = match attribute(tag, "edgedefault")?.as_deref() {
                     Some("directed") => true,
                     Some("undirected") | None => false,
@@ -65,8 +69,8 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
                     }
                 };
             }
-            "graph" => in_another = !empty,
-            name @ ("node" | "edge") if !in_graph && !in_another => {
+            "graph" => graphs += usize::from(!empty),
+            name @ ("node" | "edge") if graphs == 0 => {
                 let problem = format!("has a <{name}> outside of a graph");
                 return Err(malformed(Format::GraphMl, Some(line), problem));
             }

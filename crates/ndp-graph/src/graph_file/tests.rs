@@ -100,6 +100,16 @@ fn weights_and_loops_are_named() -> Result<(), Error> {
     Ok(())
 }
 
+/// Only the first graph counts, also where a later one has graphs in its nodes.
+#[test]
+fn later_graphs_are_left_out() -> Result<(), Error> {
+    let text = "<graphml><graph><node id=\"1\"/><node id=\"2\"/><edge source=\"1\" target=\"2\"/></graph>\
+                <graph><node id=\"x\"><graph><node id=\"y\"/></graph></node><node id=\"z\"/></graph></graphml>";
+    let graph = read(text.as_bytes())?.graph;
+    assert_eq!((graph.node_count(), graph.edge_count()), (2, 1));
+    Ok(())
+}
+
 #[test]
 fn what_is_no_graph_is_refused() {
     let cases: &[(&[u8], &str)] = &[

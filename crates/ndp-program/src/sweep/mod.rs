@@ -106,7 +106,7 @@ pub(super) fn grams(
 
 /// Refuses a computation that does not fit in memory.
 fn memory(tape: &Tape, uses: &Uses<'_>, n: usize, limit: u64) -> Result<(), Error> {
-    let lanes = (tape.slots + tape.variances.len().max(uses.contributions.len())) as u128;
+    let lanes = (tape.slots + tape.variances.len() + uses.contributions.len()) as u128;
     let kept: usize = uses.nodes.iter().filter(|node| node.whole).map(|node| node.end - node.start).sum();
     let squares: u128 =
         uses.nodes.iter().filter(|x| x.whole).map(|x| ((x.end - x.start) as u128).pow(2)).sum();
@@ -184,7 +184,10 @@ fn covariance(tape: &Tape, uses: &Uses<'_>, n: usize, stop: &Stop) -> Result<Fir
     let sweep = |buffers: &mut Buffers, start: usize, end: usize, sign: Sign| -> (Vec<Lane>, Partial) {
         let from = tape.rows[end - 1].1;
         let Buffers { slots, noises, uses: buffer } = buffers;
-        let mut reached = 0;
+        if sign == Sign::Positive {
+            // An earlier sweep may have kept uses that have no part in this one.
+            buffer.fill(ZERO);
+        }
         let unit = |row: usize| {
             let mut lane = ZERO;
             if (start..end).contains(&row) {
@@ -197,17 +200,13 @@ fn covariance(tape: &Tape, uses: &Uses<'_>, n: usize, stop: &Stop) -> Result<Fir
                 let variance = tape.variances[number];
                 noises[number] = lane.map(|x| x * variance);
             }
-            _ if sign == Sign::Positive => {
-                reached = reached.max(number + 1);
-                uses.keep(buffer, number, *lane);
-            }
+            _ if sign == Sign::Positive => uses.keep(buffer, number, *lane),
             _ => {}
         });
         let mut rows = vec![ZERO; end];
         tape.on(from, sign, slots, |number| noises[number], |row, lane| rows[row] = lane);
         let mut partial: Partial = (Vec::new(), Vec::new());
         if sign == Sign::Positive {
-            uses.forget(buffer, reached);
             partial.0 = buffer.iter().map(|lane| lane.iter().map(|x| x * x).sum()).collect();
             uses.each(buffer, |_, node, lanes| {
                 let along = |(_, weights): &(&Direction, Vec<f64>)| -> f64 {
@@ -301,7 +300,7 @@ fn combinations(
     };
     let work = |buffers: &mut Buffers, start: usize, end: usize| {
         let Buffers { slots, uses: buffer, .. } = buffers;
-        let mut reached = 0;
+        buffer.fill(ZERO);
         let seed = |row: usize| {
             let mut lane = ZERO;
             (start..end).zip(&mut lane).for_each(|(i, x)| *x = white.matrix[(i, row)]);
@@ -309,11 +308,9 @@ fn combinations(
         };
         tape.back(tape.rows[end - 1].1, Sign::Given, slots, seed, |kind, number, lane| {
             if kind == Kind::Use {
-                reached = reached.max(number + 1);
                 uses.keep(buffer, number, *lane);
             }
         });
-        uses.forget(buffer, reached);
         let mut partial: Partial = (Vec::with_capacity(size), Vec::with_capacity(uses.nodes.len()));
         let mut majorant = Vec::with_capacity(size);
         let mut kept: Vec<Option<Vec<Lane>>> = Vec::with_capacity(uses.nodes.len());

@@ -1,6 +1,6 @@
 //! The uses on a tape, grouped by node, and the buffer of their coefficients.
 
-use super::tape::{Lane, Tape, ZERO};
+use super::tape::{Lane, Tape};
 use crate::build::Program;
 use crate::columns::Direction;
 use crate::options::AccountOptions;
@@ -72,11 +72,6 @@ impl<'a> Uses<'a> {
         if let Some(to) = buffer.get_mut(self.places[number] as usize) {
             *to = lane;
         }
-    }
-
-    /// Forgets what an earlier sweep has kept of the uses from this one on, which has no part in this sweep.
-    pub(super) fn forget(&self, buffer: &mut [Lane], number: usize) {
-        (number..self.places.len()).for_each(|number| self.keep(buffer, number, ZERO));
     }
 
     /// Calls `each` with the coefficients of a sweep, node by node.

@@ -73,6 +73,34 @@ fn an_assumption_is_not_hidden_by_what_is_revealed() -> Outcome {
     Ok(())
 }
 
+/// Who does not know another node's result would learn more if it were handed out; who knows it would not,
+/// and of a program without results nothing is assumed about them.
+#[test]
+fn results_that_the_observer_does_not_know_are_not_handed_out() -> Outcome {
+    use ndp_account::Assumption::NothingPublished;
+    let assumed = |make: &dyn Fn(&mut Program, Value) -> Result<(), ProgramError>, observer: &Observer| {
+        let mut program = Program::new(3)?;
+        let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
+        let y = program.add_all(&x, &z)?;
+        program.send(1, 0, y[1])?;
+        let mean = program.combine([(Weight::from((1, 2)), y[0]), (Weight::from((1, 2)), y[1])])?;
+        make(&mut program, mean)?;
+        Ok::<_, ndp_account::Error>(program.account(observer)?.assumptions().contains(&NothingPublished))
+    };
+    let (kept, sent) = (
+        |program: &mut Program, mean| program.result([(0, mean)]),
+        |program: &mut Program, mean| {
+            program.broadcast(0, mean)?;
+            program.result([(0, mean)])
+        },
+    );
+    let node = Observer::node;
+    assert!(assumed(&kept, &node(1))? && assumed(&kept, &node(2))? && !assumed(&kept, &node(0))?);
+    assert!(!assumed(&sent, &node(1))? && !assumed(&sent, &node(2))?);
+    assert!(!assumed(&|_, _| Ok(()), &node(1))? && assumed(&|_, _| Ok(()), &Observer::outsider())?);
+    Ok(())
+}
+
 /// A contribution reads another one of its owner that was not sent, and that one reads a value that the
 /// observer does not see. The second may repeat the first, which may be any function of that value: the loss
 /// is what it is if the second reads the value itself.

@@ -50,7 +50,7 @@ pub fn rests_on(what: &RestsOn) -> String {
             )
         }
         RestsOn::Holdings => {
-            "nodes have what they send, mix, give to a secure sum or end with: assumed, it does not follow from what they were sent, and none counts as known to them but what they send".to_owned()
+            "nodes have what they send, mix, give to a secure sum or end with: assumed, as it does not follow from what they were sent; of these values only those that they send count as known to them".to_owned()
         }
         RestsOn::Assumed(assumption) => assumed(*assumption).to_owned(),
         RestsOn::SameRun => "both logs tell of the same run: said by who merged them".to_owned(),
@@ -74,7 +74,7 @@ pub fn rests_on(what: &RestsOn) -> String {
 pub fn changes_in(set: &SensitivitySet) -> String {
     match set {
         SensitivitySet::UseLevel => {
-            "one use of one node's data changes, by a vector of length at most 1 times the sensitivity"
+            "one use of one node's data changes, by a vector of length at most 1 times the sensitivity; its other uses do not change"
                 .to_owned()
         }
         SensitivitySet::SameDirection => {
@@ -117,7 +117,7 @@ pub const fn dependence(reads: Dependence) -> &'static str {
             "contributions depend on nothing but their owners' data, as the program declares"
         }
         Dependence::Checked => {
-            "contributions depend on what the program says that they read; all of it, but for earlier contributions of the same node, was checked to be what the observer has seen"
+            "contributions depend only on what the program says that they read; it was checked that the observer has seen all of it, except earlier contributions of the same node"
         }
         Dependence::Assumed => {
             "contributions depend on nothing else but what the observer has seen: assumed, as the program does not \

@@ -111,7 +111,7 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
             "a noise that several nodes share, or that is dealt to them, is known to nobody else"
         }
         Assumption::NothingPublished => {
-            "nobody hands out what it holds in the end, neither a result nor a model, other than what the protocol sends"
+            "nobody hands out what it holds in the end, no result and no model, beyond what the protocol sends"
         }
         Assumption::TheseMeetings => {
             "who meets whom at what time was drawn or given beforehand, whatever the data, and everybody knows it: other draws have other numbers"

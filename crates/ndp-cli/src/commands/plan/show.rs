@@ -99,7 +99,7 @@ impl Drawn for Plans<'_> {
         let mean = best.error.map_or_else(String::new, |error| {
             let error = up(error * unit);
             let mean = if statement.assumes.contains(&Assumption::NothingPublished) {
-                "The mean that is found, which whoever holds it must not hand out,"
+                "The mean, which no node may hand out,"
             } else {
                 "The mean that is found"
             };

@@ -62,7 +62,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("weights", "metropolis")
         .parameter("local floor on the loss", 1.0 / FLOOR)
         .parameter("flat schedules rho", RHOS.to_vec())
-        .parameter("observers of a graph without symmetry, drawn at random", OBSERVERS)
+        .parameter("observers of a graph without symmetry, drawn at random", OBSERVERS.min(n))
         .parameter("loss", "mean over pairs at distance 2 or more, in units of alpha Delta^2 / 2; towards these observers on a graph without symmetry")
         .parameter("error", "noise share of the mean squared error, sum of s_t m_t")
         .claim("A little fresh noise in every step buys amplification that one shot of noise does not have.")

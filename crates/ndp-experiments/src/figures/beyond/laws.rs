@@ -9,7 +9,7 @@ use crate::figures::walk_laws::{self, LAW, PRINTED, PairAccounts, RENYI};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
-use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
+use ndp_algos::sgd::{Domain, Linear, LinearLoss, PrivateTraining, Training};
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::{HiddenPath, LocalLoss, TokenWalk};
 use ndp_dp::{Delta, Grade, NoiseMultiplier, Order};
@@ -164,8 +164,7 @@ fn training(mut figure: Figure, scale: Scale, seed: Seed, rows: &ndp_algos::sgd:
     let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
     let tuning = Runs::prepare(rows, at_the_end, seed.fork("splits for tuning"))?;
     let model = Linear::from(LinearLoss::Logistic);
-    let bounds = DataBounds::default();
-    let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
+    let constants = walk_laws::constants();
     let ground = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::hypercube_graph(dimension)?));
     let route = Route::from(ground);
     let sgd = |step: f64| WalkSgd {
