@@ -5,14 +5,16 @@ mod gossip;
 pub use gossip::{basis_of_krylov, of_krylov};
 
 use crate::Error;
-use crate::combinations::Lost;
+use crate::combinations::{Combinations, Lost};
 use crate::decisions::{self, Decisions};
 use crate::dense;
 use crate::enclosure::Enclosure;
 use crate::layout::bytes;
-use crate::packed::Packed;
 use crate::rows::{Input, Layout, Rows};
-use crate::{fixed, magnitude::power_of_two};
+use crate::{
+    fixed::{self, LADDER},
+    magnitude::power_of_two,
+};
 use ndp_numeric::stop::{Stop, Stopped};
 
 /// Limits on the work that a certificate may take.
@@ -182,7 +184,7 @@ pub(super) fn attempt_rows(
     // Inputs without noise may be much longer than their rows: they are scaled down until they fit the
     // format.
     for _ in 0..MAX_SCALINGS {
-        match with_limbs!(limbs, combine_rows(rows, kept, scales, stop)) {
+        match combine_rows(rows, kept, scales, limbs, stop) {
             Err((Lost::Stopped(stopped), _)) => return Attempt::Stopped(stopped),
             Err((Lost::Range { coordinate, bits }, _)) => scales[coordinate] += bits + 8,
             Err((Lost::Digits(growth), progress)) => return Attempt::Lost { growth, progress },
@@ -201,21 +203,21 @@ pub(super) fn attempt_rows(
 
 type Rounded = (Vec<Vec<f64>>, Vec<f64>);
 
-fn combine_rows<const L: usize>(
+fn combine_rows(
     rows: &Rows,
     kept: &[usize],
     scales: &[i64],
+    limbs: usize,
     stop: &Stop,
 ) -> Result<Rounded, (Lost, f64)> {
     let layout = rows.layout();
-    let mut found =
-        crate::combinations::Combinations::<L>::new(layout.coordinates, layout.noises, &layout.variances);
+    let mut found = Combinations::new(limbs, layout.coordinates, layout.noises, &layout.variances);
     for (done, &k) in kept.iter().enumerate() {
-        let cost = rows.cost(k).saturating_mul(L as u64).saturating_add(found.cost(0));
+        let cost = rows.cost(k).saturating_mul(limbs as u64).saturating_add(found.cost(0));
         stop.spend(cost).map_err(|stopped| (Lost::Stopped(stopped), 0.0))?;
-        let (row, gamma) = rows.fixed::<L>(k, scales);
+        let (row, gamma) = rows.packed(k, scales, limbs);
         let progress = (done + 1) as f64 / kept.len() as f64;
-        found.absorb(Packed::of(&row), gamma, 0).map_err(|lost| (lost, progress))?;
+        found.absorb(row, gamma, 0).map_err(|lost| (lost, progress))?;
     }
     Ok(found.into_rounded())
 }
@@ -341,26 +343,6 @@ pub(super) fn require(what: &'static str, bytes: u64, budget: Budget<'_>) -> Res
     Ok(())
 }
 
-/// Calls a function with a number of limbs from [`LADDER`].
-macro_rules! with_limbs {
-    ($limbs:expr, $name:ident($($arg:expr),*)) => {
-        match $limbs {
-            2 => $name::<2>($($arg),*),
-            3 => $name::<3>($($arg),*),
-            4 => $name::<4>($($arg),*),
-            6 => $name::<6>($($arg),*),
-            8 => $name::<8>($($arg),*),
-            12 => $name::<12>($($arg),*),
-            16 => $name::<16>($($arg),*),
-                32 => $name::<32>($($arg),*),
-            _ => $name::<66>($($arg),*),
-        }
-    };
-}
-use with_limbs;
-
-/// Limbs on offer, 128 to 4224 bits.
-const LADDER: [usize; 9] = [2, 3, 4, 6, 8, 12, 16, 32, 66];
 /// An enclosure of at most this width counts as exact: absolute up to a loss of 1, relative above it.
 pub const WIDTH: f64 = 1e-9;
 /// If the combinations err by no more than this, the errors hardly add to the width of the enclosure.

@@ -40,12 +40,13 @@ struct Length {
 }
 
 /// Combinations of `coordinates` numbers each; the first of these are noises, which have variances.
-pub(crate) struct Combinations<const L: usize> {
+pub(crate) struct Combinations {
+    limbs: usize,
     coordinates: usize,
     noises: usize,
     /// Variances of the noises; empty stands for 1.
     variances: Vec<f64>,
-    fixed: Vec<Packed<L>>,
+    fixed: Vec<Packed>,
     /// The same in floating point.
     rounded: Vec<Vec<f64>>,
     /// Errors of the fixed-point vectors in units `2^-p`.
@@ -55,10 +56,11 @@ pub(crate) struct Combinations<const L: usize> {
     kernels: Kernels,
 }
 
-impl<const L: usize> Combinations<L> {
-    pub(crate) fn new(coordinates: usize, noises: usize, variances: &[f64]) -> Self {
+impl Combinations {
+    pub(crate) fn new(limbs: usize, coordinates: usize, noises: usize, variances: &[f64]) -> Self {
         let variances = if variances.iter().all(|&v| v == 1.0) { Vec::new() } else { variances.to_vec() };
         Self {
+            limbs,
             coordinates,
             noises,
             variances,
@@ -73,7 +75,7 @@ impl<const L: usize> Combinations<L> {
     /// The same with this many bits after the point.
     #[cfg(test)]
     pub(crate) fn with_bits(self, bits: u32) -> Self {
-        Self { spare: 64 * L as u32 - 8 - bits, ..self }
+        Self { spare: fixed::bits(self.limbs) - 8 - bits, ..self }
     }
 
     /// The same by the loops for any machine.
@@ -89,9 +91,9 @@ impl<const L: usize> Combinations<L> {
     }
 
     /// Clears the last bits if some are to stay 0.
-    fn cut(&self, y: &mut Packed<L>) {
+    fn cut(&self, y: &mut Packed) {
         if self.spare > 0 {
-            y.change(|y| fixed::cut(y, self.spare));
+            y.cut(self.spare);
         }
     }
 
@@ -107,7 +109,7 @@ impl<const L: usize> Combinations<L> {
     }
 
     /// Combination `k` in fixed point.
-    pub(crate) fn fixed(&self, k: usize) -> &Packed<L> {
+    pub(crate) fn fixed(&self, k: usize) -> &Packed {
         &self.fixed[k]
     }
 
@@ -124,7 +126,7 @@ impl<const L: usize> Combinations<L> {
     /// The combinations in floating point, and a bound on how far each is from the exact one; their
     /// fixed-point form is dropped.
     pub(crate) fn into_rounded(self) -> (Vec<Vec<f64>>, Vec<f64>) {
-        let unit = Magnitude::power(-fixed::places(L));
+        let unit = Magnitude::power(-fixed::places(self.limbs));
         // Conversion reads a window of 62 bits below the largest coordinate (at most 2) and rounds it to 53
         // bits.
         let window = Magnitude::new(self.coordinates as f64, 0).root().times(Magnitude::power(-59));
@@ -135,29 +137,27 @@ impl<const L: usize> Combinations<L> {
 
     /// Forgets the fixed-point form of the combinations before `first`, which are not needed any more.
     pub(crate) fn forget_before(&mut self, first: usize) {
-        self.fixed[..first].iter_mut().for_each(|q| *q = Packed::zeros(0));
+        self.fixed[..first].iter_mut().for_each(|q| *q = Packed::zeros(self.limbs, 0));
     }
 
     /// Work of making a candidate orthogonal to the combinations from `from` on, about: two passes, each a
     /// product in floats and a subtraction in all limbs for every combination.
     pub(crate) fn cost(&self, from: usize) -> u64 {
-        work([self.fixed.len() - from + 4, self.coordinates, 2 * L + 2])
+        work([self.fixed.len() - from + 4, self.coordinates, 2 * self.limbs + 2])
     }
 
     /// Adds a unit vector, which is exact.
     pub(crate) fn push_unit(&mut self, coordinate: usize) {
-        let mut unit = Packed::zeros(self.coordinates);
-        unit.set(coordinate, &fixed::of_dyadic(crate::dyadic::Dyadic::of(1.0), 0));
         let mut rounded = vec![0.0; self.coordinates];
         rounded[coordinate] = 1.0;
-        self.fixed.push(unit);
+        self.fixed.push(Packed::unit(self.limbs, self.coordinates, coordinate));
         self.rounded.push(rounded);
         self.errors.push(Magnitude::ZERO);
     }
 
     /// Makes a candidate orthogonal to the combinations from `from` on, scales it to length 1 and adds it.
     /// Its own error is `gamma` units.
-    pub(crate) fn absorb(&mut self, candidate: Packed<L>, gamma: Magnitude, from: usize) -> Result<(), Lost> {
+    pub(crate) fn absorb(&mut self, candidate: Packed, gamma: Magnitude, from: usize) -> Result<(), Lost> {
         let (candidate, length, error) = self.orthogonal(candidate, gamma, from)?;
         let (scaled, error) = self.scaled(&candidate, length, error)?;
         self.keep(scaled, error)
@@ -166,11 +166,11 @@ impl<const L: usize> Combinations<L> {
     /// A candidate made as orthogonal as floating point allows, its norm and its error.
     fn orthogonal(
         &self,
-        mut candidate: Packed<L>,
+        mut candidate: Packed,
         gamma: Magnitude,
         from: usize,
-    ) -> Result<(Packed<L>, Length, Magnitude), Lost> {
-        let places = fixed::places(L);
+    ) -> Result<(Packed, Length, Magnitude), Lost> {
+        let places = fixed::places(self.limbs);
         // γ + Σ |a_i| e_i + ρ, in units.
         let mut error = gamma;
         let last_place = times_power(16.0, i64::from(self.spare) - places);
@@ -212,7 +212,7 @@ impl<const L: usize> Combinations<L> {
     /// Like `absorb`, with coefficients of as many digits as the candidate has, for noises of variance 1.
     pub(crate) fn absorb_precisely(
         &mut self,
-        mut candidate: Packed<L>,
+        mut candidate: Packed,
         gamma: Magnitude,
         from: usize,
     ) -> Result<(), Lost> {
@@ -220,10 +220,10 @@ impl<const L: usize> Combinations<L> {
         debug_assert!(n == self.coordinates && self.variances.is_empty());
         // Digits below the error of the candidate, and some more for the sum, carry no information.
         let spare = (gamma.log2() - (n as f64).log2() - 6.0).max(0.0);
-        let drop = (floor(spare / 64.0)).min(L - 1);
-        let product = |q: &Packed<L>| self.kernels.product(&candidate, q, drop);
+        let drop = (floor(spare / 64.0)).min(self.limbs - 1);
+        let product = |q: &Packed| self.kernels.product(&candidate, q, drop);
         let basis = &self.fixed[from..];
-        let overlaps: Vec<Wide> = if basis.len() * n * (L - drop) > PARALLEL {
+        let overlaps: Vec<Wide> = if basis.len() * n * (self.limbs - drop) > PARALLEL {
             basis.par_iter().map(product).collect()
         } else {
             basis.iter().map(product).collect()
@@ -231,7 +231,7 @@ impl<const L: usize> Combinations<L> {
         let mut error = gamma;
         let mut high = overlaps.iter().filter_map(Wide::top).max();
         // Overlaps no larger than the error are not subtracted.
-        let least = gamma.log2() - fixed::places(L) as f64 - 6.0 - (overlaps.len() as f64).log2();
+        let least = gamma.log2() - fixed::places(self.limbs) as f64 - 6.0 - (overlaps.len() as f64).log2();
         while let Some(place) = high.filter(|&place| place as f64 > least) {
             let low = place - i64::from(DIGITS);
             let digits = overlaps.iter().map(|overlap| overlap.digits(low));
@@ -266,13 +266,13 @@ impl<const L: usize> Combinations<L> {
     /// roundings.
     fn subtract_all(
         &self,
-        y: &mut Packed<L>,
+        y: &mut Packed,
         terms: &[(usize, i64)],
         by: i64,
         mut error: Magnitude,
     ) -> Magnitude {
         for group in terms.chunks(TERMS) {
-            let vectors: Vec<(&Packed<L>, i64)> = group.iter().map(|&(k, m)| (&self.fixed[k], m)).collect();
+            let vectors: Vec<(&Packed, i64)> = group.iter().map(|&(k, m)| (&self.fixed[k], m)).collect();
             error = self.subtract_vectors(y, &vectors, by, error);
         }
         for &(k, m) in terms {
@@ -285,8 +285,8 @@ impl<const L: usize> Combinations<L> {
     /// of the vectors.
     fn subtract_vectors(
         &self,
-        y: &mut Packed<L>,
-        terms: &[(&Packed<L>, i64)],
+        y: &mut Packed,
+        terms: &[(&Packed, i64)],
         by: i64,
         error: Magnitude,
     ) -> Magnitude {
@@ -296,7 +296,7 @@ impl<const L: usize> Combinations<L> {
         // of `y`.
         let sum = terms.iter().fold(Magnitude::ZERO, |sum, &(_, m)| sum.plus(Magnitude::new(m as f64, by)));
         let room = (error.log2() - root.log2() - 6.0).max(0.0) - sum.log2();
-        let drop = if room > 0.0 { (floor(room / 64.0)).min(L - 1) } else { 0 };
+        let drop = if room > 0.0 { (floor(room / 64.0)).min(self.limbs - 1) } else { 0 };
         self.kernels.subtract(y, terms, by, drop);
         self.cut(y);
         let dropped =
@@ -307,11 +307,11 @@ impl<const L: usize> Combinations<L> {
     /// Scales what is left of a candidate, of norm `norm · 2^top` units, to length 1.
     fn scaled(
         &self,
-        candidate: &Packed<L>,
+        candidate: &Packed,
         Length { norm, top }: Length,
         error: Magnitude,
-    ) -> Result<(Packed<L>, Magnitude), Lost> {
-        let places = fixed::places(L);
+    ) -> Result<(Packed, Magnitude), Lost> {
+        let places = fixed::places(self.limbs);
         // The scale `m · 2^by`, near 2^(p - top) / norm.
         let inverse = 1.0 / norm;
         let exponent = (inverse.to_bits() >> 52).cast_signed() - 1022;
@@ -319,7 +319,7 @@ impl<const L: usize> Combinations<L> {
         let by = exponent - 52 + places - top;
         // Only the part over inputs without noise can be longer than the part over the noises.
         let size = integer((top as f64 + norm.log2()).floor());
-        let inputs = (self.noises..self.coordinates).map(|j| (j, fixed::digits(&candidate.get(j)) - size));
+        let inputs = (self.noises..self.coordinates).map(|j| (j, candidate.digits(j) - size));
         if let Some((coordinate, bits)) = inputs.max_by_key(|&(_, bits)| bits).filter(|&(_, bits)| bits > 4) {
             return Err(Lost::Range { coordinate, bits });
         }
@@ -330,8 +330,8 @@ impl<const L: usize> Combinations<L> {
     }
 
     /// Adds a vector of length 1 and its error.
-    fn keep(&mut self, scaled: Packed<L>, error: Magnitude) -> Result<(), Lost> {
-        let places = fixed::places(L);
+    fn keep(&mut self, scaled: Packed, error: Magnitude) -> Result<(), Lost> {
+        let places = fixed::places(self.limbs);
         let mut rounded = vec![0.0; self.coordinates];
         let Some(top) = self.kernels.convert(&scaled, &mut rounded) else {
             return Err(Lost::Digits(places as f64));
@@ -391,21 +391,21 @@ mod tests {
     /// below a quarter of that, 6e-14.
     #[test]
     fn what_the_next_pass_leaves_is_left() {
-        let mut found = Combinations::<2>::new(400, 400, &[]);
+        let mut found = Combinations::new(2, 400, 400, &[]);
         found.push_unit(0);
         found.push_unit(1);
         let mut candidate = vec![fixed(0.25); 400];
         (candidate[0], candidate[1]) = (fixed(0.125), fixed(2f64.powi(-45)));
         assert_eq!(found.absorb(Packed::of(&candidate), Magnitude::ZERO, 0), Ok(()));
-        assert_eq!(found.fixed(2).get(0), [0; 2]);
-        assert_ne!(found.fixed(2).get(1), [0; 2]);
+        assert_eq!(found.fixed(2).get::<2>(0), [0; 2]);
+        assert_ne!(found.fixed(2).get::<2>(1), [0; 2]);
     }
 
     /// The loops of this machine and those for any machine give the same combinations to the last bit, and
     /// the same errors, with coefficients of a float and with those of all digits.
     #[test]
     fn combinations_do_not_depend_on_the_machine() {
-        fn absorb<const L: usize>(mut found: Combinations<L>, precisely: bool) -> Combinations<L> {
+        fn absorb<const L: usize>(mut found: Combinations, precisely: bool) -> Combinations {
             let mut rng = ChaCha8Rng::seed_from_u64(7);
             found.push_unit(3);
             for _ in 0..12 {
@@ -422,10 +422,11 @@ mod tests {
         }
         fn check<const L: usize>() {
             for precisely in [false, true] {
-                let fast = absorb(Combinations::<L>::new(200, 200, &[]), precisely);
-                let plain = absorb(Combinations::<L>::new(200, 200, &[]).by_plain_loops(), precisely);
+                let fast = absorb::<L>(Combinations::new(L, 200, 200, &[]), precisely);
+                let plain = absorb::<L>(Combinations::new(L, 200, 200, &[]).by_plain_loops(), precisely);
                 for k in 0..fast.len() {
-                    assert_eq!(fast.fixed(k).unpacked(), plain.fixed(k).unpacked(), "{L} limbs, {precisely}");
+                    let (fast_k, plain_k) = (fast.fixed(k).unpacked::<L>(), plain.fixed(k).unpacked::<L>());
+                    assert_eq!(fast_k, plain_k, "{L} limbs, {precisely}");
                     assert_eq!(fast.error(k), plain.error(k));
                 }
                 let overlap = Kernels::best().product(&fast.fixed[4], &fast.fixed[9], 0);
@@ -441,7 +442,7 @@ mod tests {
     /// If the error is larger than every number of the format, all digits are lost.
     #[test]
     fn errors_beyond_the_format_lose_all_digits() {
-        let mut found = Combinations::<2>::new(2, 2, &[]);
+        let mut found = Combinations::new(2, 2, 2, &[]);
         found.push_unit(0);
         let lost = found.absorb_precisely(Packed::of(&[fixed(0.5), fixed(0.25)]), Magnitude::power(148), 0);
         assert!(matches!(lost, Err(Lost::Digits(growth)) if growth > 140.0), "{lost:?}");
@@ -452,7 +453,7 @@ mod tests {
     #[test]
     fn inputs_leave_the_range_beyond_four_digits() {
         for (input, expected) in [(-6, Err(Lost::Range { coordinate: 1, bits: 5 })), (-7, Ok(()))] {
-            let mut found = Combinations::<2>::new(2, 1, &[]);
+            let mut found = Combinations::new(2, 2, 1, &[]);
             let candidate = vec![fixed(3.0 * 2f64.powi(-11)), fixed(2f64.powi(input))];
             assert_eq!(found.absorb(Packed::of(&candidate), Magnitude::ZERO, 0), expected);
         }

@@ -22,6 +22,27 @@ pub(crate) const fn bits(limbs: usize) -> u32 {
     64 * limbs as u32
 }
 
+/// Limbs on offer, 128 to 4224 bits.
+pub(crate) const LADDER: [usize; 9] = [2, 3, 4, 6, 8, 12, 16, 32, 66];
+
+/// Calls a function, or a method of `self`, with a number of limbs from [`LADDER`] as its parameter.
+macro_rules! with_limbs {
+    ($limbs:expr, $($name:ident).+($($arg:expr),*)) => {
+        match $limbs {
+            2 => $($name).+::<2>($($arg),*),
+            3 => $($name).+::<3>($($arg),*),
+            4 => $($name).+::<4>($($arg),*),
+            6 => $($name).+::<6>($($arg),*),
+            8 => $($name).+::<8>($($arg),*),
+            12 => $($name).+::<12>($($arg),*),
+            16 => $($name).+::<16>($($arg),*),
+            32 => $($name).+::<32>($($arg),*),
+            _ => $($name).+::<66>($($arg),*),
+        }
+    };
+}
+pub(crate) use with_limbs;
+
 /// Bits after the point.
 pub(crate) const fn places(limbs: usize) -> i64 {
     64 * limbs as i64 - 8
@@ -79,14 +100,6 @@ pub(crate) fn minus<const L: usize>(a: &Fixed<L>, b: &Fixed<L>) -> Fixed<L> {
 #[inline]
 pub(crate) fn is_negative<const L: usize>(a: &Fixed<L>) -> bool {
     (a[L - 1] as i64) < 0
-}
-
-/// `a` without its last bits.
-pub(crate) fn cut<const L: usize>(a: &Fixed<L>, bits: u32) -> Fixed<L> {
-    let by = i64::from(bits);
-    let sign = ((a[L - 1] as i64) >> 63) as u64;
-    let short = shifted(a, sign, -by);
-    shifted(&short, sign, by)
 }
 
 /// `a / 2`, rounded down.
@@ -183,12 +196,10 @@ impl Divisor {
 
 /// The number of binary digits of `|a|` in units, up to an error of one.
 #[inline]
-pub(crate) fn digits<const L: usize>(a: &Fixed<L>) -> i64 {
-    let sign = ((a[L - 1] as i64) >> 63) as u64;
-    (0..L)
-        .rev()
-        .find(|&j| a[j] != sign)
-        .map_or(0, |j| 64 * (j as i64 + 1) - i64::from((a[j] ^ sign).leading_zeros()))
+pub(crate) fn digits(a: &[u64]) -> i64 {
+    let sign = a.last().map_or(0, |&top| ((top as i64) >> 63) as u64);
+    let highest = a.iter().rposition(|&limb| limb != sign);
+    highest.map_or(0, |j| 64 * (j as i64 + 1) - i64::from((a[j] ^ sign).leading_zeros()))
 }
 
 /// `a` in units, times `2^-top`, for `|a| < 2^top`: off by less than `2^-61`.

@@ -255,15 +255,16 @@ impl Krylov {
     }
 
     /// Nearly orthonormal combinations that span what the kept rows span.
-    pub(crate) fn combinations<const L: usize>(
+    pub(crate) fn combinations(
         &self,
+        limbs: usize,
         kept: Kept<'_>,
         against: Against,
         stop: &Stop,
-    ) -> Result<Combinations<L>, (Lost, f64)> {
+    ) -> Result<Combinations, (Lost, f64)> {
         let (n, mut kept) = (self.nodes(), kept);
         let rank = kept.count().unwrap_or_else(|| self.rank_limit()).max(1);
-        let mut found = Combinations::<L>::new(n, n, &[]);
+        let mut found = Combinations::new(limbs, n, n, &[]);
         for &u in self.known.iter().chain(&self.seeds) {
             found.push_unit(u);
         }
@@ -280,13 +281,14 @@ impl Krylov {
                 .filter(|&(candidate, _)| kept.may_be_new(candidate))
                 .collect();
             for part in of_level.chunks(TOGETHER) {
-                let rows: Vec<&Packed<L>> = part.iter().map(|&(_, source)| found.fixed(source)).collect();
+                let rows: Vec<&Packed> = part.iter().map(|&(_, source)| found.fixed(source)).collect();
                 let products = self.matrix.products(&rows, found.kernels());
                 for (&(candidate, source), row) in part.iter().zip(products) {
                     if !kept.may_be_new(candidate) {
                         continue;
                     }
-                    let cost = self.matrix.cost().saturating_mul(L as u64).saturating_add(found.cost(from));
+                    let cost =
+                        self.matrix.cost().saturating_mul(limbs as u64).saturating_add(found.cost(from));
                     stop.spend(cost).map_err(|stopped| (Lost::Stopped(stopped), 0.0))?;
                     let gamma = self.matrix.norm().times(found.error(source)).plus(rounding);
                     let progress = found.len() as f64 / rank as f64;
@@ -384,7 +386,7 @@ mod tests {
         let view = Krylov::new(&GossipMatrix::metropolis(graph), &[observer], &seeds, &[observer], rounds);
         let decisions = decisions::of_krylov(&view, &Stop::never())?;
         let found = view
-            .combinations::<6>(Kept::Known(&decisions.kept), Against::All, &Stop::never())
+            .combinations(6, Kept::Known(&decisions.kept), Against::All, &Stop::never())
             .map_err(|_| "digits are lost")?;
         let largest = (0..found.len()).map(|k| found.error(k).log2()).fold(f64::NEG_INFINITY, f64::max);
         Ok((found.len(), largest))
@@ -478,7 +480,7 @@ mod tests {
         let view = Krylov::new(&GossipMatrix::metropolis(&graph), &[0], &seeds, &[0], 40);
         let decisions = decisions::of_krylov(&view, &Stop::never())?;
         let combine = |against| {
-            let found = view.combinations::<6>(Kept::Known(&decisions.kept), against, &Stop::never());
+            let found = view.combinations(6, Kept::Known(&decisions.kept), against, &Stop::never());
             found.map(crate::combinations::Combinations::into_rounded).map_err(|_| "digits are lost")
         };
         let farthest = |vectors: &[Vec<f64>]| {
@@ -510,7 +512,7 @@ mod tests {
         let path = generators::path_graph(3)?;
         let view = Krylov::new(&GossipMatrix::metropolis(&path), &[0], &[1], &[0], 2);
         let found = view
-            .combinations::<2>(Kept::Known(&[true, true, true]), Against::All, &Stop::never())
+            .combinations(2, Kept::Known(&[true, true, true]), Against::All, &Stop::never())
             .map_err(|_| "digits are lost")?;
         assert_eq!((found.error(0), found.error(1)), (Magnitude::ZERO, Magnitude::ZERO));
         // W e_1 = (1, 1, 1)/3; what is left of it is e_2/3: s = 3, γ = √3 (one divisor), ρ = √3, ρ' = √3.

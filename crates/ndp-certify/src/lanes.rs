@@ -3,7 +3,7 @@
 //! Everything is exact, and compiled twice: for any machine, and for processors with AVX-512 (in
 //! [`packed`](crate::packed)). So the bits do not depend on the machine.
 
-use crate::fixed::{Divisor, Fixed};
+use crate::fixed::{Divisor, Fixed, with_limbs};
 
 /// The same limb of eight numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,17 +86,7 @@ impl Named<'_> {
     /// complement.
     #[inline(always)]
     pub(crate) fn products(self, limbs: usize, first: usize, x: &[Row], y: &mut [Row]) {
-        match limbs {
-            2 => self.of::<2>(first, x, y),
-            3 => self.of::<3>(first, x, y),
-            4 => self.of::<4>(first, x, y),
-            6 => self.of::<6>(first, x, y),
-            8 => self.of::<8>(first, x, y),
-            12 => self.of::<12>(first, x, y),
-            16 => self.of::<16>(first, x, y),
-            32 => self.of::<32>(first, x, y),
-            _ => self.of::<66>(first, x, y),
-        }
+        with_limbs!(limbs, self.of(first, x, y));
     }
 
     #[inline(always)]

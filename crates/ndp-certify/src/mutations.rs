@@ -4,7 +4,6 @@ use crate::combinations::{Combinations, Lost};
 use crate::decisions;
 use crate::enclosure::Enclosure;
 use crate::krylov::{Against, Kept, Krylov};
-use crate::packed::Packed;
 use crate::rows::{Given, Rows};
 use ndarray::Array2;
 use ndp_graph::{GossipMatrix, generators, random};
@@ -61,10 +60,10 @@ fn truth([noises, inputs]: &[Array2<i32>; 2]) -> Option<Vec<f64>> {
 fn combine(rows: &Rows, kept: &[usize], bits: u32) -> Result<(Vec<Vec<f64>>, Vec<f64>), Lost> {
     let layout = rows.layout();
     let mut found =
-        Combinations::<2>::new(layout.coordinates, layout.noises, &layout.variances).with_bits(bits);
+        Combinations::new(2, layout.coordinates, layout.noises, &layout.variances).with_bits(bits);
     for &k in kept {
-        let (row, gamma) = rows.fixed::<2>(k, &rows.column_scales());
-        found.absorb(Packed::of(&row), gamma, 0)?;
+        let (row, gamma) = rows.packed(k, &rows.column_scales(), 2);
+        found.absorb(row, gamma, 0)?;
     }
     Ok(found.into_rounded())
 }
@@ -158,7 +157,7 @@ fn a_dropped_direction_is_seen() -> Result<(), Box<dyn std::error::Error>> {
         let decisions = decisions::of_krylov(&view, &Stop::never())?;
         let layout = crate::rows::Layout::of_equal_columns(graph.node_count(), view.ball().nodes());
         let highest = |kept: &[bool]| -> f64 {
-            let Ok(found) = view.combinations::<4>(Kept::Known(kept), Against::All, &Stop::never()) else {
+            let Ok(found) = view.combinations(4, Kept::Known(kept), Against::All, &Stop::never()) else {
                 panic!("independent rows")
             };
             let (vectors, errors) = found.into_rounded();

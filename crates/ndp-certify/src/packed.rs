@@ -20,34 +20,42 @@ mod beside;
 mod ifma;
 mod plain;
 
-use crate::fixed::{Fixed, places};
+use crate::fixed::{self, Fixed, places};
 use crate::lanes::{Named, Row};
 use crate::magnitude::power_of_two;
 use crate::wide::Wide;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 
-/// A vector of numbers of `L` limbs.
+/// A vector of numbers of some limbs each.
 #[derive(Clone, Debug)]
-pub(crate) struct Packed<const L: usize> {
-    /// Eight coordinates each. Those beyond the last one are 0.
-    blocks: Vec<[Row; L]>,
+pub(crate) struct Packed {
+    limbs: usize,
+    /// Blocks of eight coordinates, `limbs` rows each. Coordinates beyond the last one are 0.
+    rows: Vec<Row>,
     length: usize,
     /// The sums of the stored limbs over all coordinates, once they were asked for.
-    totals: OnceLock<[u128; L]>,
+    totals: OnceLock<Vec<u128>>,
 }
 
-impl<const L: usize> Packed<L> {
+impl Packed {
     /// The vector 0.
-    pub(crate) fn zeros(length: usize) -> Self {
-        let mut zero = [Row::ZERO; L];
-        zero[L - 1] = Row([BIAS; 8]);
-        Self { blocks: vec![zero; length.div_ceil(8)], length, totals: OnceLock::new() }
+    pub(crate) fn zeros(limbs: usize, length: usize) -> Self {
+        let mut rows = vec![Row::ZERO; limbs * length.div_ceil(8)];
+        rows.chunks_exact_mut(limbs).for_each(|block| block[limbs - 1] = Row([BIAS; 8]));
+        Self { limbs, rows, length, totals: OnceLock::new() }
     }
 
-    pub(crate) fn of(numbers: &[Fixed<L>]) -> Self {
-        let mut packed = Self::zeros(numbers.len());
-        for (block, numbers) in packed.blocks.iter_mut().zip(numbers.chunks(8)) {
+    /// A vector with one number that is 1, all others 0.
+    pub(crate) fn unit(limbs: usize, length: usize, at: usize) -> Self {
+        let mut unit = Self::zeros(limbs, length);
+        unit.rows[at / 8 * limbs + limbs - 1].0[at % 8] |= 1 << (places(limbs) % 64);
+        unit
+    }
+
+    pub(crate) fn of<const L: usize>(numbers: &[Fixed<L>]) -> Self {
+        let mut packed = Self::zeros(L, numbers.len());
+        for (block, numbers) in packed.rows.chunks_exact_mut(L).zip(numbers.chunks(8)) {
             for (lane, x) in numbers.iter().enumerate() {
                 block.iter_mut().zip(x).for_each(|(row, &limb)| row.0[lane] = limb);
                 block[L - 1].0[lane] ^= BIAS;
@@ -56,29 +64,43 @@ impl<const L: usize> Packed<L> {
         packed
     }
 
-    pub(crate) fn unpacked(&self) -> Vec<Fixed<L>> {
+    /// The numbers, which have `L` limbs.
+    pub(crate) fn unpacked<const L: usize>(&self) -> Vec<Fixed<L>> {
         (0..self.length).map(|at| self.get(at)).collect()
     }
 
-    pub(crate) fn get(&self, at: usize) -> Fixed<L> {
-        let block = &self.blocks[at / 8];
-        let mut x = block.map(|row| row.0[at % 8]);
-        x[L - 1] ^= BIAS;
-        x
+    /// One of the numbers, which have `L` limbs.
+    pub(crate) fn get<const L: usize>(&self, at: usize) -> Fixed<L> {
+        std::array::from_fn(|j| self.limb(at, j))
     }
 
-    pub(crate) fn set(&mut self, at: usize, x: &Fixed<L>) {
+    /// Limb `j` of a number in two's complement.
+    fn limb(&self, at: usize, j: usize) -> u64 {
+        let stored = self.rows[at / 8 * self.limbs + j].0[at % 8];
+        if j + 1 == self.limbs { stored ^ BIAS } else { stored }
+    }
+
+    /// The [digits](fixed::digits) of one of the numbers.
+    pub(crate) fn digits(&self, at: usize) -> i64 {
+        let mut limbs = [0; MOST];
+        let limbs = &mut limbs[..self.limbs];
+        limbs.iter_mut().enumerate().for_each(|(j, limb)| *limb = self.limb(at, j));
+        fixed::digits(limbs)
+    }
+
+    /// Clears the last bits of every number, which rounds it down.
+    pub(crate) fn cut(&mut self, bits: u32) {
         self.totals = OnceLock::new();
-        let block = &mut self.blocks[at / 8];
-        block.iter_mut().zip(x).for_each(|(row, &limb)| row.0[at % 8] = limb);
-        block[L - 1].0[at % 8] ^= BIAS;
+        let (whole, bits) = ((bits / 64) as usize, bits % 64);
+        for block in self.rows.chunks_exact_mut(self.limbs) {
+            block[..whole].fill(Row::ZERO);
+            block[whole].0.iter_mut().for_each(|x| *x = *x >> bits << bits);
+        }
     }
 
-    /// Applies a function to every coordinate.
-    pub(crate) fn change(&mut self, f: impl Fn(&Fixed<L>) -> Fixed<L>) {
-        for at in 0..self.length {
-            self.set(at, &f(&self.get(at)));
-        }
+    /// Limbs of each number.
+    pub(crate) fn limbs(&self) -> usize {
+        self.limbs
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -86,13 +108,14 @@ impl<const L: usize> Packed<L> {
     }
 
     /// The sums of the stored limbs over all coordinates, those beyond the last one among them.
-    fn totals(&self) -> &[u128; L] {
+    fn totals(&self) -> &[u128] {
         self.totals.get_or_init(|| {
-            let mut totals = [0; L];
+            let limbs = self.limbs;
+            let mut totals = vec![0; limbs];
             // Halves of 32 bits, added up in 64.
-            for blocks in self.blocks.chunks(1 << 20) {
-                let (mut low, mut high) = ([Row::ZERO; L], [Row::ZERO; L]);
-                for block in blocks {
+            for blocks in self.rows.chunks(limbs << 20) {
+                let (mut low, mut high) = (vec![Row::ZERO; limbs], vec![Row::ZERO; limbs]);
+                for block in blocks.chunks_exact(limbs) {
                     for ((row, low), high) in block.iter().zip(&mut low).zip(&mut high) {
                         for (lane, x) in row.0.iter().enumerate() {
                             low.0[lane] += x & u64::from(u32::MAX);
@@ -182,37 +205,30 @@ impl Kernels {
 
     /// `y ← y - ⌊2^by Σ m x⌋` for at most [`TERMS`] terms with factors below [`FACTOR`] in size, where the
     /// `drop` lowest limbs of the `x` count as 0. The sum is exact before it is rounded down.
-    pub(crate) fn subtract<const L: usize>(
-        self,
-        y: &mut Packed<L>,
-        terms: &[(&Packed<L>, i64)],
-        by: i64,
-        drop: usize,
-    ) {
-        self.combine(y, terms, Combination { limbs: L, drop, by, into: Into::Difference, terms: &[] });
+    pub(crate) fn subtract(self, y: &mut Packed, terms: &[(&Packed, i64)], by: i64, drop: usize) {
+        self.combine(y, terms, Combination { limbs: y.limbs, drop, by, into: Into::Difference, terms: &[] });
     }
 
     /// `⌊2^by m x⌋` for a factor below [`FACTOR`] in size.
-    pub(crate) fn scaled<const L: usize>(self, x: &Packed<L>, m: i64, by: i64) -> Packed<L> {
-        let mut y = Packed::zeros(x.len());
-        self.combine(&mut y, &[(x, m)], Combination { limbs: L, drop: 0, by, into: Into::Value, terms: &[] });
+    pub(crate) fn scaled(self, x: &Packed, m: i64, by: i64) -> Packed {
+        let mut y = Packed::zeros(x.limbs, x.len());
+        let what = Combination { limbs: x.limbs, drop: 0, by, into: Into::Value, terms: &[] };
+        self.combine(&mut y, &[(x, m)], what);
         y
     }
 
-    fn combine<const L: usize>(self, y: &mut Packed<L>, terms: &[(&Packed<L>, i64)], what: Combination<'_>) {
+    fn combine(self, y: &mut Packed, terms: &[(&Packed, i64)], what: Combination<'_>) {
         debug_assert!(terms.len() <= TERMS && terms.iter().all(|(_, m)| m.unsigned_abs() < FACTOR));
-        let blocks = y.blocks.len();
-        let terms: Vec<(&[Row], i64)> =
-            terms.iter().map(|&(x, m)| (x.blocks[..blocks].as_flattened(), m)).collect();
+        let rows = y.rows.len();
+        let terms: Vec<(&[Row], i64)> = terms.iter().map(|&(x, m)| (&x.rows[..rows], m)).collect();
         let what = Combination { terms: &terms, ..what };
         y.totals = OnceLock::new();
-        let work = |(strip, y): (usize, &mut [[Row; L]])| {
-            (self.combine)(y.as_flattened_mut(), strip * STRIP * L, &what);
-        };
-        if 8 * blocks * terms.len() * (L - what.drop) > PARALLEL {
-            y.blocks.par_chunks_mut(STRIP).with_min_len(4).enumerate().for_each(work);
+        let strip = STRIP * what.limbs;
+        let work = |(k, y): (usize, &mut [Row])| (self.combine)(y, k * strip, &what);
+        if 8 * (rows / what.limbs) * terms.len() * what.used() > PARALLEL {
+            y.rows.par_chunks_mut(strip).with_min_len(4).enumerate().for_each(work);
         } else {
-            y.blocks.chunks_mut(STRIP).enumerate().for_each(work);
+            y.rows.chunks_mut(strip).enumerate().for_each(work);
         }
     }
 
@@ -220,9 +236,9 @@ impl Kernels {
     /// them of low places: see [`Shape`].
     ///
     /// No proof rests on its accuracy: any number will do as a coefficient.
-    pub(crate) fn product<const L: usize>(self, x: &Packed<L>, y: &Packed<L>, drop: usize) -> Wide {
-        let shape = Shape::new(L, drop);
-        let columns = (self.columns)(x.blocks.as_flattened(), y.blocks.as_flattened(), shape);
+    pub(crate) fn product(self, x: &Packed, y: &Packed, drop: usize) -> Wide {
+        let shape = Shape::new(x.limbs, drop);
+        let columns = (self.columns)(&x.rows, &y.rows, shape);
         // Places are counted from the lowest column on.
         let lowest = 52 * shape.first;
         let bias = 64 * shape.used() - 1;
@@ -237,43 +253,44 @@ impl Kernels {
                 add_at(&mut excess, total, 64 * k + bias - lowest);
             }
         }
-        add_at(&mut sum, 8 * x.blocks.len() as u128, 2 * bias - lowest);
+        add_at(&mut sum, 8 * (x.rows.len() / x.limbs) as u128, 2 * bias - lowest);
         let mut borrow = false;
         for (sum, excess) in sum.iter_mut().zip(excess) {
             let (rest, first) = sum.overflowing_sub(excess);
             let (rest, second) = rest.overflowing_sub(u64::from(borrow));
             (*sum, borrow) = (rest, first || second);
         }
-        Wide::new(sum, lowest as i64 + 128 * drop as i64 - 2 * places(L))
+        Wide::new(sum, lowest as i64 + 128 * drop as i64 - 2 * places(x.limbs))
     }
 
     /// The first numbers in units of `2^top`, with absolute values below 1, and `top`; `None` if all are 0.
-    pub(crate) fn convert<const L: usize>(self, x: &Packed<L>, to: &mut [f64]) -> Option<i64> {
+    pub(crate) fn convert(self, x: &Packed, to: &mut [f64]) -> Option<i64> {
+        let limbs = x.limbs;
         let whole = to.len() / 8;
         let parallel = to.len() > PARALLEL;
-        let sizes = |blocks: &[[Row; L]]| {
-            let mut sizes = [0; L];
-            (self.sizes)(blocks.as_flattened(), &mut sizes);
+        let sizes = |rows: &[Row]| {
+            let mut sizes = [0; MOST];
+            (self.sizes)(rows, &mut sizes[..limbs]);
             sizes
         };
-        let union = |a: [u64; L], b: [u64; L]| std::array::from_fn(|j| a[j] | b[j]);
+        let union = |a: [u64; MOST], b: [u64; MOST]| std::array::from_fn(|j| a[j] | b[j]);
+        let rows = &x.rows[..whole * limbs];
         let mut most = if parallel {
-            x.blocks[..whole].par_chunks(8 * STRIP).map(sizes).reduce(|| [0; L], union)
+            rows.par_chunks(8 * STRIP * limbs).map(sizes).reduce(|| [0; MOST], union)
         } else {
-            sizes(&x.blocks[..whole])
+            sizes(rows)
         };
         for at in 8 * whole..to.len() {
-            let x = x.get(at);
-            let sign = ((x[L - 1] as i64) >> 63) as u64;
-            most = union(most, x.map(|limb| limb ^ sign));
+            let sign = ((x.limb(at, limbs - 1) as i64) >> 63) as u64;
+            most[..limbs].iter_mut().enumerate().for_each(|(j, most)| *most |= x.limb(at, j) ^ sign);
         }
-        let digits = crate::fixed::digits(&most);
+        let digits = fixed::digits(&most[..limbs]);
         // A negative power of two has one digit more than counted.
         let top = digits + 1;
-        let window = Window { limbs: L, top };
+        let window = Window { limbs, top };
         let work = |(strip, to): (usize, &mut [f64])| {
-            let first = strip * 8 * STRIP;
-            (self.window)(x.blocks[first..][..to.len().div_ceil(8)].as_flattened(), to, window);
+            let first = strip * 8 * STRIP * limbs;
+            (self.window)(&x.rows[first..][..to.len().div_ceil(8) * limbs], to, window);
         };
         if parallel {
             to.par_chunks_mut(64 * STRIP).enumerate().for_each(work);

@@ -7,10 +7,11 @@
 
 use crate::dyadic::Dyadic;
 use crate::field::{Field, Fingerprint};
-use crate::fixed::{self, Fixed};
+use crate::fixed::{self, Fixed, with_limbs};
 use crate::layout::room;
 pub use crate::layout::{FloatRows, Input, Layout};
 use crate::magnitude::{Magnitude, times_power};
+use crate::packed::Packed;
 use crate::trace::Trace;
 use crate::whole::WholeRows;
 use ndarray::{Array2, ArrayView2};
@@ -92,8 +93,18 @@ impl Rows {
         }
     }
 
+    /// Row `k` in fixed point with so many limbs, and a bound on its distance from the exact row, in units.
+    pub(crate) fn packed(&self, k: usize, scales: &[i64], limbs: usize) -> (Packed, Magnitude) {
+        with_limbs!(limbs, self.packed_row(k, scales))
+    }
+
+    fn packed_row<const L: usize>(&self, k: usize, scales: &[i64]) -> (Packed, Magnitude) {
+        let (row, error) = self.fixed::<L>(k, scales);
+        (Packed::of(&row), error)
+    }
+
     /// Row `k` in fixed point, and a bound on its distance from the exact row, in units.
-    pub(crate) fn fixed<const L: usize>(&self, k: usize, scales: &[i64]) -> (Vec<Fixed<L>>, Magnitude) {
+    fn fixed<const L: usize>(&self, k: usize, scales: &[i64]) -> (Vec<Fixed<L>>, Magnitude) {
         match self {
             Self::Given(given) => {
                 let mut row = vec![[0; L]; given.layout.coordinates];

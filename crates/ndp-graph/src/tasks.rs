@@ -6,10 +6,17 @@ use rayon::prelude::*;
 /// Runs `work` on pieces of fixed size, in parallel when there are several; `work` receives the first row of
 /// its piece.
 pub fn for_tasks<T: Send>(rows: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
-    if rows.len() <= TASK {
+    for_wide_tasks(rows, 1, &work);
+}
+
+/// As [`for_tasks`], for rows of `width` numbers each.
+///
+/// The loop is not compiled once more for every closure.
+pub fn for_wide_tasks<T: Send>(rows: &mut [T], width: usize, work: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    if rows.len() <= TASK * width {
         work(0, rows);
     } else {
-        rows.par_chunks_mut(TASK).enumerate().for_each(|(task, rows)| work(task * TASK, rows));
+        rows.par_chunks_mut(TASK * width).enumerate().for_each(|(task, rows)| work(task * TASK, rows));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Attempt, Budget, Certificate, Combined, PRECISE, WIDTH, assemble, assemble_structural, enclose,
-    enclose_combinations, require, search, with_limbs,
+    enclose_combinations, require, search,
 };
 use crate::Error;
 use crate::combinations::Lost;
@@ -132,7 +132,7 @@ fn combine_krylov(
             return Attempt::Stop;
         }
         loop {
-            let found = with_limbs!(limbs, attempt_krylov(view, kept, against, layout, budget.stop));
+            let found = attempt_krylov(view, kept, against, layout, limbs, budget.stop);
             // The digits suffice, but the vectors are not orthonormal enough. Compute the coefficients with
             // more digits, or make each vector orthogonal to all its predecessors.
             let skewed = match &found {
@@ -158,14 +158,15 @@ fn combine_krylov(
     })
 }
 
-fn attempt_krylov<const L: usize>(
+fn attempt_krylov(
     view: &Krylov,
     kept: Kept<'_>,
     against: Against,
     layout: &Layout,
+    limbs: usize,
     stop: &Stop,
 ) -> Attempt {
-    match view.combinations::<L>(kept, against, stop) {
+    match view.combinations(limbs, kept, against, stop) {
         Err((Lost::Stopped(stopped), _)) => Attempt::Stopped(stopped),
         Err((Lost::Digits(growth), progress)) => Attempt::Lost { growth, progress },
         // Every coordinate has its noise.

@@ -2,22 +2,26 @@
 
 use super::{Entries, ExactMatrix};
 use crate::dyadic::Dyadic;
-use crate::fixed::{self, Fixed};
+use crate::fixed::{self, Fixed, with_limbs};
 use crate::lanes::Named;
 use crate::packed::{Kernels, Packed};
 use ndp_graph::tasks::for_tasks;
 
 impl ExactMatrix {
     /// The [products](Self::apply) with up to eight vectors.
-    pub(crate) fn products<const L: usize>(&self, x: &[&Packed<L>], kernels: Kernels) -> Vec<Packed<L>> {
+    pub(crate) fn products(&self, x: &[&Packed], kernels: Kernels) -> Vec<Packed> {
         match &self.entries {
             Entries::Named { starts, groups, neighbors, divisors }
                 if self.shares.is_empty() && x.len() > 1 =>
             {
                 kernels.matrix_times(Named { starts, groups, neighbors, divisors }, x)
             }
-            _ => x.iter().map(|x| Packed::of(&self.apply(&x.unpacked()))).collect(),
+            _ => x.iter().map(|x| with_limbs!(x.limbs(), self.product(x))).collect(),
         }
+    }
+
+    fn product<const L: usize>(&self, x: &Packed) -> Packed {
+        Packed::of(&self.apply(&x.unpacked::<L>()))
     }
 
     /// `W x` in fixed point; every coordinate is off by less than `‖W‖` times the error of `x` plus
@@ -95,13 +99,13 @@ mod tests {
                     };
                     let vectors: Vec<Vec<Fixed<3>>> =
                         (0..count).map(|_| (0..n).map(|_| number(&mut rng)).collect()).collect();
-                    let packed: Vec<Packed<3>> = vectors.iter().map(|x| Packed::of(x)).collect();
-                    let packed: Vec<&Packed<3>> = packed.iter().collect();
+                    let packed: Vec<Packed> = vectors.iter().map(|x| Packed::of(x)).collect();
+                    let packed: Vec<&Packed> = packed.iter().collect();
                     for kernels in [Kernels::plain(), Kernels::best()] {
                         let found = exact.products(&packed, kernels);
                         assert_eq!(found.len(), count);
                         for (found, x) in found.iter().zip(&vectors) {
-                            assert_eq!(found.unpacked(), exact.apply(x));
+                            assert_eq!(found.unpacked::<3>(), exact.apply(x));
                         }
                     }
                     let most = field.prime() - 1;

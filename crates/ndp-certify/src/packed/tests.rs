@@ -1,5 +1,5 @@
 use super::*;
-use crate::fixed;
+use crate::dyadic::Dyadic;
 use num_bigint::BigInt;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -83,15 +83,23 @@ fn numbers_come_back() {
     fn check<const L: usize>(rng: &mut ChaCha8Rng) {
         for length in [0, 1, 7, 8, 9, 100] {
             let x = vector::<L>(length, rng);
-            let mut packed = Packed::of(&x);
-            assert_eq!((packed.len(), packed.unpacked()), (length, x.clone()));
-            assert_eq!(Packed::<L>::zeros(length).unpacked(), vec![[0; L]; length]);
-            for (at, x) in x.iter().enumerate() {
-                assert_eq!(packed.get(at), *x);
-                packed.set(at, &fixed::minus(&[0; L], x));
-            }
-            packed.change(|x| fixed::minus(&[0; L], x));
+            let packed = Packed::of(&x);
+            assert_eq!((packed.limbs(), packed.len()), (L, length));
             assert_eq!(packed.unpacked(), x);
+            assert_eq!(Packed::zeros(L, length).unpacked::<L>(), vec![[0; L]; length]);
+            for (at, x) in x.iter().enumerate() {
+                assert_eq!(packed.digits(at), fixed::digits(x));
+                let mut unit = vec![[0; L]; length];
+                unit[at] = fixed::of_dyadic(Dyadic::of(1.0), 0);
+                assert_eq!(Packed::unit(L, length, at).unpacked(), unit);
+            }
+            for bits in [0, 1, 63, 64, 64 * L as u32 - 1] {
+                let mut cut = packed.clone();
+                cut.cut(bits);
+                for (at, x) in x.iter().enumerate() {
+                    assert_eq!(integer(&cut.get::<L>(at)), integer(x) >> bits << bits);
+                }
+            }
         }
     }
     for_limbs!(check, &mut ChaCha8Rng::seed_from_u64(1), 2 3 66);
@@ -110,8 +118,8 @@ fn combinations_agree_with_integers() {
                 let vectors: Vec<Vec<Fixed<L>>> = (0..terms).map(|_| vector(length, rng)).collect();
                 let factors: Vec<i64> = vectors.iter().map(|_| draw_factor(rng)).collect();
                 let y = vector::<L>(length, rng);
-                let packed: Vec<Packed<L>> = vectors.iter().map(|x| Packed::of(x)).collect();
-                let terms: Vec<(&Packed<L>, i64)> = packed.iter().zip(factors.iter().copied()).collect();
+                let packed: Vec<Packed> = vectors.iter().map(|x| Packed::of(x)).collect();
+                let terms: Vec<(&Packed, i64)> = packed.iter().zip(factors.iter().copied()).collect();
                 let by = rng.random_range(-70 * L as i64..100);
                 for (name, kernels) in all_kernels() {
                     let mut found = Packed::of(&y);
@@ -121,14 +129,18 @@ fn combinations_agree_with_integers() {
                         let products = vectors.iter().zip(&factors).map(|(x, m)| without(&x[at], drop) * m);
                         let sum: BigInt = products.sum();
                         let exact = wrapped::<L>(integer(y) - shifted::<L>(&sum, by));
-                        assert_eq!(integer(&found.get(at)), exact, "{name}, {L} limbs without {drop}, {by}");
+                        assert_eq!(
+                            integer(&found.get::<L>(at)),
+                            exact,
+                            "{name}, {L} limbs without {drop}, {by}"
+                        );
                         if let Some(first) = &first {
                             let exact = shifted::<L>(&(integer(&vectors[0][at]) * factors[0]), by);
-                            assert_eq!(integer(&first.get(at)), exact, "{name}, {L} limbs, {by}");
+                            assert_eq!(integer(&first.get::<L>(at)), exact, "{name}, {L} limbs, {by}");
                         }
                     }
                     // What is beyond the last coordinate stays 0.
-                    let zeros = |x: &Packed<L>| (x.len()..8 * x.blocks.len()).all(|at| x.get(at) == [0; L]);
+                    let zeros = |x: &Packed| (x.len()..8 * x.rows.len() / L).all(|at| x.get(at) == [0; L]);
                     assert!(zeros(&found) && first.is_none_or(|x| zeros(&x)));
                 }
             }
@@ -149,15 +161,15 @@ fn the_largest_sums_fit() {
             let packed = Packed::of(&[x; 9]);
             for negative in [0, 1, TERMS / 2, TERMS - 1, TERMS] {
                 let factor = |k| if k < negative { -most } else { most };
-                let terms: Vec<(&Packed<L>, i64)> = (0..TERMS).map(|k| (&packed, factor(k))).collect();
+                let terms: Vec<(&Packed, i64)> = (0..TERMS).map(|k| (&packed, factor(k))).collect();
                 let sum = integer(&x) * (TERMS as i64 - 2 * negative as i64) * most;
                 for by in [0, -61, -64, -100] {
                     let exact = wrapped::<L>(-shifted::<L>(&sum, by));
                     for (name, kernels) in all_kernels() {
-                        let mut found = Packed::<L>::zeros(9);
+                        let mut found = Packed::zeros(L, 9);
                         kernels.subtract(&mut found, &terms, by, 0);
                         for at in 0..9 {
-                            assert_eq!(integer(&found.get(at)), exact, "{name}, {L} limbs, {negative}");
+                            assert_eq!(integer(&found.get::<L>(at)), exact, "{name}, {L} limbs, {negative}");
                         }
                     }
                 }
@@ -248,7 +260,7 @@ fn conversions_agree_with_those_of_single_numbers() {
                 vector::<L>(length, rng).iter().map(|x| fixed::times_power(x, 1, -down)).collect();
             let packed = Packed::of(&numbers);
             for used in [0, length / 2, length] {
-                let most = numbers[..used].iter().map(fixed::digits).max().unwrap_or(0);
+                let most = numbers[..used].iter().map(|x| fixed::digits(x)).max().unwrap_or(0);
                 for (name, kernels) in all_kernels() {
                     let mut found = vec![0.0; used];
                     let top = kernels.convert(&packed, &mut found);
