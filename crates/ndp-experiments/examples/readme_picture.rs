@@ -21,7 +21,7 @@ fn main() -> anyhow::Result<()> {
         found.cloned()
     }));
     for panel in &mut figure.panels {
-        // Leave out one curve: the attacked sources lie on the curve of all sources.
+        // Leave out one curve: the attacked sources lie near the mean over all sources.
         if let Content::Curves { series, .. } = &mut panel.content {
             series.retain(|series| series.name != "true loss of the attacked source");
         }

@@ -390,7 +390,7 @@ loss is 0.015, the true one 0.422 (F8; see also <a href=\"#random-walk-fig1\">ra
 <li>At the same loss of the worst pair, masks that cancel between neighbors and are designed for the graph err less than \
 rounds of gossip with noise, on three graphs; all neighbors of a node together take its masks away \
 (<a href=\"#beyond-protocols\">beyond/protocols</a>, <a href=\"#beyond-correlated\">beyond/correlated</a>).</li>\n</ol>\n\
-<p>All findings, with the smallest counterexamples and the tests that show them, are in <code>docs/findings.md</code>.</p>";
+<p>All findings, with small counterexamples and the tests that show them, are in <code>docs/findings.md</code>.</p>";
 
 /// Shows below a picture the numbers of the mark that is pointed at, and after a click the row that has them.
 /// The page says everything without it, too.

@@ -34,7 +34,7 @@ pub(super) const GRADIENTS: &str = "gradients, path known";
 pub(super) const READING: &str = "Epsilon: each point is one observer, the first node at its distance. The printed Rényi loss is proportional to its order and is converted at the best one, whatever the theorem's condition on \
      the order says. The bound by Rényi losses holds for sums and for gradients of convex losses with short steps of one size. The law of the path's cost of sums holds for contributions that do not depend on the token, \
      as those of sums and running averages, and is no bound for gradients, which do; what is proven for gradients is the smaller of their own law and the bound by Rényi losses. \
-     The law of sums is drawn with its proven lower end; for an observer who knows the path it is the truth, for one who does not it is \
+     The law of sums is drawn with its proven lower end; for an observer who knows the path the truth lies between the two, for one who does not the upper one is \
      an upper bound, and how far below it the truth lies is open.";
 
 /// The `ε` that follows from a printed Rényi loss of order 2.

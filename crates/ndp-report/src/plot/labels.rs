@@ -17,6 +17,8 @@ const WIDEST: f64 = 132.0;
 const LEAST_FRAME: f64 = 130.0;
 /// The largest distance of a name from the end of its line.
 const FARTHEST: f64 = 46.0;
+/// The largest share of the frame between the end of a line and the edge at which its name is.
+const EARLIEST: f64 = 0.2;
 const LINE: f64 = 12.5;
 /// The gap between the frame and a name.
 const GAP: f64 = 16.0;
@@ -81,6 +83,10 @@ fn place(panel: &Panel, cell: Rect, width: f64, styles: &Styles) -> Option<Vec<L
         let places = s.points.iter().filter_map(|p| Some((across.place(p.x)?, up.place(p.y))));
         let inside = places.filter(|(px, _)| (frame.x..=frame.right()).contains(px));
         let last = inside.max_by(|p, q| p.0.total_cmp(&q.0))?;
+        // From farther away what leads to the name would look like the line going on.
+        if frame.right() - last.0 > EARLIEST * frame.width {
+            return None;
+        }
         let py = last.1.unwrap_or(frame.bottom()).clamp(frame.y, frame.bottom());
         let lines = wrap(&styles.names(s), TICK_SIZE, width);
         labels.push(Label { lines, end: (last.0, py), middle: py, look: styles.get(s) });

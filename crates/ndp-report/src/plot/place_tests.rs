@@ -282,3 +282,19 @@ fn long_texts_of_the_legend_are_wrapped() {
     assert_eq!(ends.len(), 2);
     assert!(starts.zip(ends).all(|(start, end)| start.area.bottom() < end.area.bottom()));
 }
+
+/// Names are beside the ends of lines that reach the right edge; of a line that ends early the legend has the
+/// name, above the picture, since a line on to the edge would look like more of it.
+#[test]
+fn lines_that_end_early_are_named_in_the_legend() {
+    for (last, beside) in [(9.0, true), (8.0, true), (3.0, false)] {
+        let long = Series::new("long", Grade::Exact).points([(0.0, 1.0), (9.0, 2.0)]);
+        let short = Series::new("short", Grade::UpperBound).points([(0.0, 5.0), (last, 6.0)]);
+        let panel = Panel::curves("p", Axis::linear("x"), Axis::linear("y")).with(long).with(short);
+        let canvas = composed(panel);
+        let level = canvas.lines().into_iter().filter(|line| line.len() == 2 && line[0].1 == line[1].1);
+        let edge = level.map(|line| line[1].0).fold(0.0, f64::max);
+        let name = canvas.texts().iter().find(|it| it.text.starts_with("short")).unwrap().area;
+        assert_eq!(name.x > edge - 10.0, beside, "{last}: {name:?} and {edge}");
+    }
+}

@@ -50,7 +50,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("root mean square of the noise in the result", ERROR)
         .parameter("rounds of gossip", ROUNDS)
         .parameter("later noise of fresh noise, per round", "1/10 of the first")
-        .parameter("loss", "mu^2 of one use, in units of the sensitivity")
+        .parameter("loss", "mu^2 of one use, at sensitivity 1")
         .claim("At the same error, these coalitions learn no more behind masks than behind own noise alone.")
         .finding("A coalition that surrounds a node on a ring takes its masks away at once; masks among all nodes last until all others collude.")
         .check(Check::below("zero-sum", LOCAL))

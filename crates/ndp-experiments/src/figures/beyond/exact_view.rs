@@ -67,7 +67,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("observer", "node 0, a corner of the grid, an end of the path; on the star a leaf")
         .parameter("attacked source", "the first node at each distance")
         .claim("Theorem 1 of Muffliato bounds what a node learns about another, and the bound fades with distance.")
-        .finding("It reaches a little less than the loss because it is a lower bound that holds with the stated probability, from a finite number of runs.")
+        .finding("The attack shows less than the loss, at paper scale 74 to 96 % of it and on the geometric graph 39 % at the least, because it is a lower bound that holds with the stated probability, from a finite number of runs.")
         .finding("On the geometric graph part of the loss hinges on differences smaller than the rounding of floating-point messages; the attack works on rounded messages and does not reach it.")
         .check(Check::covers(PRINTED, SOUND))
         .titled_by([

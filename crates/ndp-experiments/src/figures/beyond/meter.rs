@@ -68,7 +68,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .parameter("nodes", NODES)
         .parameter("rounds planned", rounds)
         .parameter("steps of gossip in a round", GOSSIP)
-        .parameter("variance of the noise, in units of the sensitivity", variance)
+        .parameter("variance of the noise, in units of the squared sensitivity", variance)
         .parameter("epsilon of the budget", EPSILON)
         .parameter("delta", DELTA)
         .parameter("step of the descent", STEP)

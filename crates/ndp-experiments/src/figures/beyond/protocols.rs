@@ -13,7 +13,7 @@ use ndp_graph::{GossipMatrix, Graph, generators};
 use ndp_program::constructors::decor;
 use ndp_program::design::{Design, DesignStopping, Limit};
 use ndp_program::{Declared, SensitivitySet};
-use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Axis, Basis, Check, Figure, Kind, Panel, Scale, Series};
 
 /// The largest loss `μ` that is allowed for any pair of nodes.
 const WORST: f64 = 1.0;
@@ -83,12 +83,14 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("mu of the worst pair, every node an observer", WORST)
         .parameter("weights", "metropolis")
         .parameter("variance of masks in units of that of own noise, the best of", MASKS.to_vec())
-        .parameter("other parameters of the protocols", "the defaults of the registry")
+        .parameter("other parameters of the protocols", "the defaults of the registry, but for D-SGD: alike = 1, fixed = 1")
+        .parameter("what may change", "the value of one node; in D-SGD all its gradients, by the same vector, and none depends on what was received")
         .parameter("steps of D-SGD", STEPS)
         .parameter("price of mask variance, per squared sensitivity", PRICE)
         .parameter("error", "root mean square of noise and mixing, in units of the sensitivity")
         .claim("At the same loss of the worst pair, masks designed for the graph err less than gossip whose noise does not cancel.")
         .finding("Masks hide nothing from a coalition that surrounds a node; every observer here is a single node.")
+        .finding("No number here is about a curator (central), the dealer of the noise of CorN-DSGD, or whoever carries out the secure sums of neighbors and of groups: they are trusted.")
         .finding("Zip-DL ends after one round, and sums over groups need a server: errors are those of what each computes.")
         .columns(3);
     for gossip in GOSSIPS {
@@ -142,18 +144,20 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     for (what, label, value) in MEASURES {
         let series = rows.iter().map(|row| {
             let points = row.points.iter().map(|(place, point)| (*place, value(point)));
-            Series::new(row.called, row.grade()).points(points)
+            let kind = if what == LOSS { row.grade().into() } else { Kind::Data };
+            Series::new(row.called, kind).points(points)
         });
         figure = figure.panel(Panel::dots(what, Axis::log(label), GRAPHS).with_all(series));
     }
     Ok(figure)
 }
 
+const LOSS: &str = "mean loss of a pair";
 /// What the figure shows about a protocol: title, label, number.
 type Shown = (&'static str, &'static str, fn(&Point) -> f64);
 const MEASURES: [Shown; 3] = [
     (ERROR, "root mean square error", |point| point.error),
-    ("mean loss of a pair", "mean loss mu^2", |point| point.mean),
+    (LOSS, "mean loss mu^2", |point| point.mean),
     ("messages", "messages", |point| point.messages),
 ];
 const GRAPHS: [&str; 3] = ["ring", "hypercube", "Erdős–Rényi"];

@@ -51,6 +51,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("rho", RADIUS)
         .parameter("eta", STEP)
         .parameter("sigma", SIGMA)
+        .parameter("observer", "reads the last model, or all models where that is said, and nothing else")
+        .finding("No curve is about users, who see the models of their rounds, or about the aggregator, which is trusted. Users are dealt into batches once, at random; losses are convex and smooth, with steps of at most 2 over the largest curvature.")
         .claim("Theorem 2, about the last model alone, is below what releasing every model costs.")
         .finding("Both are upper bounds, in this order at every place drawn, which does not decide the claim. That for all models is attained for a user who is known to take part, in a round that is known; who knows neither may learn less.")
         .finding("With n/m rounds the bound for all models released would lie on the curve of Theorem 2 up to parts in a thousand; the first ratio is of Theorem 2 in whole rounds, for m = 30 below the drawn curve, the second of the bound for all models.")

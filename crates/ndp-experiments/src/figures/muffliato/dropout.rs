@@ -56,7 +56,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("seeds", seeds)
         .parameter("stopping rule", "mean squared distance to the mean of the noisy values below 3 sigma^2 / n")
         .claim("Nodes that drop out slow gossip down, but cost no privacy.")
-        .finding("The mean over observers is what the printed sum gets right; the exact mean, by the rank of what a node receives, is close to it and at most the number of its messages over n.")
+        .finding("Two different means are drawn: the printed one over all observers, about node 0, and the exact one over all exposed nodes, towards node 0, by the rank of what it receives. The latter is at most the number of these messages over n, which is the printed mean over exposed nodes; over observers the printed mean is no bound.")
         .finding("The program compares with a random precision, so its number of steps varies more than ours.")
         .columns(2);
     for dropout in DROPOUT {

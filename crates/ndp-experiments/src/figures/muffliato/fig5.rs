@@ -45,10 +45,10 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .parameter("sigma squared", SIGMA_SQUARED)
         .parameter("spread of the inputs", by_distance::SPREAD)
         .claim("On every network the printed loss bounds what a node loses to the observer.")
-        .finding("Most nodes lose little by the printed losses in two of the nine networks (1684, 3980) alone; no check here is about how many do.")
+        .finding("Of the nine networks of paper scale, most nodes lose little by the printed losses in two (1684, 3980) alone; no check here is about how many do.")
         .finding("The network of an ego is that among the friends of one user.")
         .finding("How much losses vary is the factor between the largest and the smallest.")
-        .finding("The exact loss towards the node is at least half of the local loss for more than 93 % of the nodes in seven of the nine networks, for nearly 79 % in ego 0 and for 37 % in ego 3980; both panels show the loss towards the node.")
+        .finding("Of these networks, the exact loss towards the node is at least half of the local loss for more than 93 % of the nodes in seven, for nearly 79 % in ego 0 and for 37 % in ego 3980; both panels show the loss towards the node.")
         .finding("The program observes from the first node of degree 1; here the seed draws the node.")
         .columns(3);
     // A quick run uses small networks only.

@@ -66,7 +66,7 @@ const FAMILIES: [Row; 5] = [
 
 fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     let sizes = &SIZES[..scale.pick(4, 2)];
-    let mut figure = Figure::new("Muffliato, table 1: at mean loss 1, the worst error of algorithm 1 falls with the number of nodes on every graph")
+    let mut figure = Figure::new("Muffliato, table 1: at a mean loss of at most 1, the worst error of algorithm 1 falls with the number of nodes on every graph")
         .titled_by([Basis::Shown(Check::falls("worst error", 1.0))])
         .by(Grade::UpperBound, "ndp_algos::gossip::table1::MeanBudget", "Muffliato")
         .by(Grade::Exact, "ndp_algos::gossip::utility::worst_error", "Muffliato")

@@ -19,7 +19,7 @@ const EPSILONS: [f64; 2] = [0.1, 0.4];
 const USERS: [usize; 7] = [5, 10, 20, 50, 100, 200, 400];
 const RUNS: u64 = 10;
 /// Name of the curve of the local loss: one contribution for each visit, on the walk of the exact curve.
-const LOCAL: &str = "local on this walk, exactly";
+const LOCAL: &str = "local along one drawn walk";
 const CERTIFIED: &str = "averaged over the walk";
 const DELTA: f64 = 1e-7;
 /// The δ at which exact and certified values are converted.
@@ -52,9 +52,9 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Estimate, "ndp_printed::network::realised::pairwise_losses", "Privacy amplification by decentralization")
-        .by_named("exact", Grade::Estimate, "ndp_algos::walk::complete::realised::path_units", "Privacy amplification by decentralization")
+        .by_named("along one drawn walk", Grade::Estimate, "ndp_algos::walk::complete::realised::path_units", "Privacy amplification by decentralization")
         .by_named("local, as released", Grade::Estimate, "ndp_experiments::figures::network_dp::realised::local_curve", "Accounting")
-        .by_named("local on this walk", Grade::Estimate, "ndp_dp::Gdp", "Accounting")
+        .by_named("local along one drawn walk", Grade::Estimate, "ndp_dp::Gdp", "Accounting")
         .by(Grade::UpperBound, "ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization")
         .parameter("T", "100 n, as released 100 n - 1")
         .parameter("walks", runs)
@@ -72,7 +72,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let mass = |m: usize| epsilon / (m as f64).sqrt();
         let mut released = Spread::new("as released");
         let mut corrected = Spread::new("cycles of m = l - 1");
-        let mut exact = Spread::new("this walk, exactly");
+        let mut exact = Spread::new("along one drawn walk");
         let mut local = Spread::new("local, as released");
         let mut local_exact = Spread::new(LOCAL);
         let (mut certified, mut by_law) = (Vec::new(), Series::new(LAW, Grade::UpperBound));

@@ -101,7 +101,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         .finding("The sound curve bounds what all contributions of node 0 reveal to the observers that were looked at, path known or not. On the hypercube all at one distance are alike. On Erdős–Rényi it is the mean over up to 20 at each distance, on geometric graph and grid one at each distance: others there may learn more. On geometric graph and grid it holds for a walk on which node 0 contributes at most as often as the cap says. A printed value below the curve is not refuted by it, but nothing supports it.")
         .finding("The condition of the printed theorem, sigma^2 >= 2 alpha (alpha - 1) = 4, fails at sigma = 1.")
         .finding("On geometric graph and grid a node contributes tens of times on average: clipping at the local loss of one contribution, as the paper does, would hide losses far above 1.")
-        .finding("That gossip protects far nodes better is what the printed sums say on geometric graph and grid alone; the exact loss of gossip does not fall with the distance on every graph. Its panels are the same in figures 1 and 4: they do not depend on who knows the sender.")
+        .finding("That gossip protects far nodes better is, at paper scale, what the printed sums say on geometric graph and grid alone; the exact loss of gossip does not fall with the distance on every graph. Its panels are the same in figures 1 and 4: they do not depend on who knows the sender.")
         .check(Check::covers(sender.name(), SOUND))
         .check(Check::covers(sender.name(), SOUND_MEAN))
         .check(Check::covers(sender.name(), SOUND_ONE))

@@ -91,6 +91,8 @@ fn figure(scale: Scale, _seed: Seed, data: &Data) -> Result<Figure> {
         let (by_eigenvector, by_katz) = (beside(&eigenvector), beside(&katz));
         let heat = |title: &str, what: &str, kind: ndp_report::figure::Kind, values: &Array2<f64>| {
             let matrix = Matrix::new(what, kind, logs(values));
+            let n =
+                if values.nrows() == n { n.to_string() } else { format!("first {} of {n}", values.nrows()) };
             Panel::heat_map(format!("{name}, {n} nodes, T = {steps}: {title}"), Axis::linear(what), matrix)
         };
         figure = figure

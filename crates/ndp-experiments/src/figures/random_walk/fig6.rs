@@ -48,7 +48,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .parameter("sensitivity", 1.0)
         .parameter("sigma", SIGMA)
         .claim("On social networks the printed losses of a walk bound what other nodes learn about a node.")
-        .finding("That only the closest nodes learn much is not what the printed losses say: in six of the nine networks the least of them is above three local losses. No check here is about distances.")
+        .finding("That only the closest nodes learn much is not what the printed losses say: at paper scale, in six of the nine networks, the least of them is above three local losses. No check here is about distances.")
         .parameter("cap on contributions, sound, over the mean number of visits", CAP)
         .parameter("first visits followed for, sound", CUT)
         .finding("The network of an ego is that among the friends of one user.")
