@@ -521,7 +521,10 @@ def network_of(graph: GraphLike, weight: str | bool | None, weights: Any) -> Gra
 
 
 def _on_matrix(graph: GraphLike, weight: str | bool | None, weights: Any, laziness: float) -> tuple[Graph, dict[str, Any]]:
-    return network_of(graph, weight, weights), {"weights": weights, "laziness": float(laziness)}
+    laziness = float(laziness)
+    if not 0.0 <= laziness < 1.0:
+        raise NdpError(f"laziness must lie in [0, 1), got {laziness}")
+    return network_of(graph, weight, weights), {"weights": weights, "laziness": laziness}
 
 
 def protocols() -> dict[str, dict[str, Any]]:

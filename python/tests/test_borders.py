@@ -211,3 +211,10 @@ def test_only_entries_that_are_taken_out_keep_their_grade():
     assert mu.grade is None
     assert repr(unit[..., 33]) == repr(unit[33]) and unit[..., 33] == unit[33]
     assert not isinstance(unit + unit, type(unit)) and unit.sum() == np.asarray(unit).sum()
+
+
+@pytest.mark.parametrize("laziness", [float("nan"), -0.1, 1.0, 1.5])
+def test_a_laziness_out_of_range_is_refused_at_once(laziness: float) -> None:
+    for build, more in [(ndp.gossip, {}), (ndp.noisy_gossip, {"ratio": 1.0}), (ndp.fresh_noise, {})]:
+        with pytest.raises(ndp.NdpError, match=r"laziness must lie in \[0, 1\), got " + str(laziness)):
+            build(PATH, rounds=2, laziness=laziness, **more)

@@ -60,10 +60,11 @@ pub enum Error {
         /// The observer of the limit.
         observer: usize,
     },
-    /// Nobody who is looked at learns anything that a limit is about, whatever the noise. It says nothing of
-    /// others.
-    #[error("whatever the noise, the observers who are looked at learn nothing that is limited")]
-    NothingLearned,
+    /// The limits are kept towards those who are looked at, whatever the noise. It says nothing of others.
+    #[error(
+        "no noise is needed: whatever it is, the limits are kept towards the observers who are looked at"
+    )]
+    NoNoiseNeeded,
     /// The same name for two nodes.
     #[error("two nodes are named {0:?}")]
     RepeatedName(String),

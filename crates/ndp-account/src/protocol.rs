@@ -253,7 +253,7 @@ pub trait LinearProtocol: Send + Sync {
 }
 
 /// Why there is no text of a program.
-pub(crate) const NO_PROGRAM: &str = "with these parameters this protocol is not written as a program, and proofs are for what is (D-SGD is, \
+pub(crate) const NO_PROGRAM: &str = "proofs are for protocols that are written as programs, and this one is not with these parameters (D-SGD is, \
      with fixed=1)";
 
 /// A pointer to a protocol is a protocol.

@@ -237,6 +237,16 @@ pub enum RestsOn {
         /// The smallest curvature: strong convexity, 0 for a loss that is merely convex.
         strong_convexity: Norm,
     },
+    /// Users are dealt once, at random, into batches, each of which takes part in one round. Nobody learns
+    /// who was in which. After every step the model is projected on a ball.
+    DealtOnce {
+        /// Users in a batch.
+        batch: usize,
+        /// The factor of a gradient in a step.
+        step_size: Norm,
+        /// The radius of the ball, in units of the sensitivity.
+        radius: Norm,
+    },
     /// Nodes hold values that they send, mix, give to a secure sum or end with, and that do not follow from
     /// what they received. Only those that they send count as known to them.
     Holdings,

@@ -52,7 +52,9 @@ pub enum Error {
     )]
     Unbounded,
     /// A step so long that it may move two models apart.
-    #[error("the step size must be at most 2/beta = {limit}, got {step}: longer steps are not non-expansive")]
+    #[error(
+        "the step size must be at most 2/beta = {limit:?}, got {step}: longer steps are not non-expansive"
+    )]
     StepTooLong {
         /// The step size.
         step: f64,

@@ -77,8 +77,8 @@ pub(crate) enum Command {
     Show(Show),
     /// Write what observers learn, with a proof that checker/ndp_check.py can check.
     #[command(
-        after_help = "Example: ndp prove friends.txt --protocol decor --into proof.jsonl.gz\n\nLinear Gaussian protocols have proofs; \
-                      walks and trainings have none. The format is in docs/formats.md, \"Proofs\"."
+        after_help = "Example: ndp prove friends.txt --protocol decor --into proof.jsonl.gz\n\nGossip, masks and secure sums have proofs, as all \
+                      that is written as a program; walks, trainings and sums by a curator or around a ring have none. The format is in docs/formats.md, \"Proofs\"."
     )]
     Prove(Prove),
     /// Compare a bound claimed for gossip or a walk with exact values on all small graphs.

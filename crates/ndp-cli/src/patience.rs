@@ -50,8 +50,12 @@ pub(crate) struct Patient {
 impl Patient {
     /// The limit counts from now on.
     pub(crate) fn new(protocol: Box<dyn Protocol>, limit: Limit) -> Self {
+        Self::within(protocol.into(), limit)
+    }
+
+    fn within(protocol: Arc<dyn Protocol>, limit: Limit) -> Self {
         Self {
-            protocol: protocol.into(),
+            protocol,
             stop: limit.stop(),
             limit,
             sensitivity: 1.0,
@@ -160,6 +164,14 @@ impl Patient {
     pub(crate) fn for_every_pair(mut self) -> Self {
         self.every_pair = true;
         self
+    }
+
+    /// The same protocol with a little work or time of its own, enough to see whether a limit is kept where
+    /// losses took too much; `None` where bounds were asked for at once.
+    pub(crate) fn a_little_more(&self) -> Option<Self> {
+        let limit = (!self.limit.is_none_at_all()).then(|| self.limit.of(LEAST_TO_ANSWER))?;
+        let again = Self::within(Arc::clone(&self.protocol), limit);
+        Some(again.for_every_pair().on_values_of(self.sensitivity))
     }
 
     /// Builds a protocol of the registry, with the same limit.

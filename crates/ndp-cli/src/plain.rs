@@ -137,8 +137,8 @@ pub(crate) fn provenance(page: Page, seed: u64) -> Page {
         .text(&format!(
             "The program ndp {} and the files that the command below names give these numbers again (seed {seed}). That shows where they \
              come from; it does not show that a system follows the protocol. As a further check, “ndp audit” attacks simulated runs of the \
-             protocol and compares what it finds with what is promised; an attack that finds nothing proves nothing. Where a \
-             protocol is linear with Gaussian noise (no walks, no trainings), “ndp prove” writes a file with which a short program that \
+             protocol and compares what it finds with what is promised; an attack that finds nothing proves nothing. For gossip, \
+             masks and secure sums (no walks, no trainings), “ndp prove” writes a file with which a short program that \
              shares nothing with ndp checks the losses.",
             env!("CARGO_PKG_VERSION")
         ))
@@ -165,4 +165,10 @@ pub(crate) fn name(graph: &Graph, observer: &Observer) -> String {
     }
     let edges: Vec<String> = tapped.into_iter().map(|(a, b)| format!("{}-{}", label(a), label(b))).collect();
     format!("{who} hearing {}", edges.join(", "))
+}
+
+/// The name of the law of the noise; empty where there is none.
+pub(crate) fn law_of_noise(statement: &Statement) -> String {
+    let name = |law| Some(serde_json::to_value(law).ok()?.as_str()?.to_owned());
+    statement.noise.first().and_then(|noise| name(noise.law)).unwrap_or_default()
 }

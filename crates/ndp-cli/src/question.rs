@@ -349,7 +349,11 @@ fn pairs(path: &Path, graph: &Graph, measure: Measure) -> Result<Target, Failure
             }
             [u, v, limit] => {
                 let of = |label: &str| names.node(label).map_err(|error| fail(error.to_string()));
-                by_pair.insert((of(u)?, of(v)?), loss(limit)?).is_some()
+                let (u, v) = (of(u)?, of(v)?);
+                if u == v {
+                    return Err(fail("what a node learns about itself is no loss".into()));
+                }
+                by_pair.insert((u, v), loss(limit)?).is_some()
             }
             _ => return Err(fail(format!("expected `source observer loss` or `hops loss`, got {line:?}"))),
         };

@@ -76,7 +76,12 @@ impl Weight {
 
 /// The nearest `f64` to a rational, or one of its neighbors.
 pub(super) fn float(x: &BigRational) -> f64 {
-    x.to_f64().unwrap_or(f64::NAN)
+    // Floats hold both integers, so that their quotient is rounded once, as below.
+    let short = |n: &BigInt| n.to_i64().filter(|n| n.unsigned_abs() <= 1 << f64::MANTISSA_DIGITS);
+    match (short(x.numer()), short(x.denom())) {
+        (Some(numer), Some(denom)) => numer as f64 / denom as f64,
+        _ => x.to_f64().unwrap_or(f64::NAN),
+    }
 }
 
 impl From<i32> for Weight {
@@ -253,3 +258,30 @@ const MAX_DIGITS: usize = 100_000;
 
 /// The largest number of bits of ratios that are reduced.
 const REDUCED: u64 = 1 << 15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    /// Short ratios take a path of their own, to the same bits: at its border, beyond it, and where nothing
+    /// was reduced.
+    #[test]
+    fn short_ratios_become_the_floats_of_long_ones() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let most = 1i64 << f64::MANTISSA_DIGITS;
+        for case in 0..20_000 {
+            let mut draw = || match case % 4 {
+                0 => most - rng.random_range(-3..4),
+                1 => rng.random_range(1..100),
+                _ => rng.random_range(1..i64::MAX) >> rng.random_range(0..62),
+            };
+            let (numer, denom) = (draw(), draw().max(1));
+            for numer in [numer, -numer, 0] {
+                let x = BigRational::new_raw(numer.into(), denom.into());
+                assert_eq!(Some(float(&x)), x.to_f64(), "{numer}/{denom}");
+            }
+        }
+    }
+}

@@ -373,21 +373,22 @@ pub fn coalitions_of_neighbors(nodes: usize, size: usize, all: Option<usize>) ->
     )
 }
 
-/// From which protocols nothing that is limited is learned.
+/// Which protocols need no noise.
 ///
 /// # Examples
 /// ```
-/// use ndp_report::words::nothing_learned;
+/// use ndp_report::words::no_noise_needed;
 /// assert_eq!(
-///     nothing_learned(&["gopa".into(), "walk".into()]),
-///     "Whatever the noise, those who are looked at learn nothing that is limited from gopa, walk"
+///     no_noise_needed(&["gopa".into(), "walk".into()]),
+///     "Whatever the noise, gopa, walk keep the limits towards those who are looked at"
 /// );
 /// ```
 #[must_use]
-pub fn nothing_learned(protocols: &[String]) -> String {
+pub fn no_noise_needed(protocols: &[String]) -> String {
     format!(
-        "Whatever the noise, those who are looked at learn nothing that is limited from {}",
-        protocols.join(", ")
+        "Whatever the noise, {} keep{} the limits towards those who are looked at",
+        protocols.join(", "),
+        if protocols.len() == 1 { "s" } else { "" }
     )
 }
 

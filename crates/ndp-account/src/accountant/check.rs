@@ -58,8 +58,8 @@ pub fn check(
 ///
 /// # Errors
 /// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise
-/// meets; [`Error::NothingLearned`] where no pair that has a loss is limited; [`Error::NobodyLooked`] as for
-/// [`check`].
+/// meets; [`Error::NoNoiseNeeded`] where the limits are kept whatever the noise; [`Error::NobodyLooked`] as
+/// for [`check`].
 pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Result<LeastNoise, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
         return least_noise_of_mean(accounts, target.measure, allowed);
@@ -94,11 +94,8 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
             if let Some(noise) = noise {
                 return Ok(LeastNoise { noise, tightest: None, grade: None });
             }
-            if smaller == SMALLER {
-                break;
-            }
-            smaller += 1;
-            first = NoiseMultiplier::new(first.get() / 16.0)?;
+            let Some(less) = less(first, &mut smaller)? else { break };
+            first = less;
             continue;
         };
         if let (Some(noise), Verdict::Met, true) = (noise, most.verdict, decided) {
@@ -134,13 +131,28 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
             decided = true;
             continue;
         }
+        // A quick bound chose a pair that needs no noise at all: at a smaller one it will not.
+        if needed == 0.0 && noise.is_none() {
+            let Some(less) = less(first, &mut smaller)? else { break };
+            first = less;
+            continue;
+        }
         // If the search returns nearly the noise that just failed, rounding is to blame. Then the noise is
         // raised a little.
         noise = Some(NoiseMultiplier::new(needed.max(least * (1.0 + digits)))?);
         digits *= 4.0;
     }
     target.require_limits(accounts)?;
-    Err(Error::NothingLearned)
+    Err(Error::NoNoiseNeeded)
+}
+
+/// A smaller noise, unless enough were looked at.
+fn less(noise: NoiseMultiplier, looked: &mut i32) -> Result<Option<NoiseMultiplier>, Error> {
+    if *looked == SMALLER {
+        return Ok(None);
+    }
+    *looked += 1;
+    Ok(Some(NoiseMultiplier::new(noise.get() / 16.0)?))
 }
 
 /// How often a smaller noise is looked at, to see whether any pair has a loss.
@@ -163,7 +175,7 @@ fn least_noise_of_mean(
     let mut smaller = 0;
     while largest(NoiseMultiplier::new(16f64.powi(-smaller))?)? == 0.0 {
         if smaller == SMALLER {
-            return Err(Error::NothingLearned);
+            return Err(Error::NoNoiseNeeded);
         }
         smaller += 1;
     }

@@ -423,7 +423,7 @@ mod tests {
         }
         for class in [Some((1, 0)), None] {
             let nothing = least_noise(&accounts(0.0, class), &target);
-            assert_eq!(nothing, Err(Error::NothingLearned));
+            assert_eq!(nothing, Err(Error::NoNoiseNeeded));
         }
         Ok(())
     }

@@ -141,12 +141,11 @@ impl AcceleratedGossip {
         Ok(Self { nodes, rings, rest, momentum, own_noise: OwnNoise::Known })
     }
 
-    /// Gossip over rings that are drawn for a span of `time`: about as many as there are steps of randomized
-    /// gossip.
+    /// Gossip over rings that are drawn for a span of `time`, one for a unit of time on average.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a time that is negative, not finite or above `1e8`, or a momentum that
-    /// is negative or not finite.
+    /// is negative or not finite; [`Error::NodeOutOfRange`] for an edge of the law that ends outside.
     pub fn drawn(
         law: &EdgeActivations,
         nodes: usize,
@@ -154,10 +153,39 @@ impl AcceleratedGossip {
         momentum: Momentum,
         rng: &mut impl Rng,
     ) -> Result<Self, Error> {
-        momentum.checked()?;
         ensure((0.0..=1e8).contains(&time), "the time of a run", "lie in [0, 1e8]", time)?;
+        Self::until(law, nodes, (usize::MAX, time), momentum, rng)
+    }
+
+    /// The same until the first `count` events are over, each of which is a ring if the probabilities of the
+    /// law add up to 1.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a momentum that is negative or not finite; [`Error::NodeOutOfRange`].
+    pub fn of_events(
+        law: &EdgeActivations,
+        nodes: usize,
+        count: usize,
+        momentum: Momentum,
+        rng: &mut impl Rng,
+    ) -> Result<Self, Error> {
+        Self::until(law, nodes, (count, f64::INFINITY), momentum, rng)
+    }
+
+    /// Gossip over at most so many events within so much time, one of which is finite.
+    fn until(
+        law: &EdgeActivations,
+        nodes: usize,
+        (count, time): (usize, f64),
+        momentum: Momentum,
+        rng: &mut impl Rng,
+    ) -> Result<Self, Error> {
+        momentum.checked()?;
+        if let Some(&node) = law.edges().iter().map(|(_, b, _)| b).find(|&&b| b >= nodes) {
+            return Err(Error::NodeOutOfRange { node, nodes });
+        }
         let (mut rings, mut now, mut last) = (Vec::new(), 0.0, 0.0);
-        loop {
+        for _ in 0..count {
             // The times of Poisson events of rate 1, some of which ring no edge.
             now -= (1.0 - rng.random::<f64>()).ln();
             if now > time {
@@ -168,10 +196,8 @@ impl AcceleratedGossip {
                 last = now;
             }
         }
-        if let Some(&node) = law.edges().iter().map(|(_, b, _)| b).find(|&&b| b >= nodes) {
-            return Err(Error::NodeOutOfRange { node, nodes });
-        }
-        Ok(Self { nodes, rings, rest: time - last, momentum, own_noise: OwnNoise::Known })
+        let rest = if time.is_finite() { time - last } else { 0.0 };
+        Ok(Self { nodes, rings, rest, momentum, own_noise: OwnNoise::Known })
     }
 
     /// The rings, in order of time.

@@ -72,13 +72,13 @@ pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
     build: |setting| {
         let law = EdgeActivations::uniform(setting.graph())?;
         let (nodes, seed) = (setting.nodes(), setting.seed()?);
-        let time = activations(setting)? as f64;
+        let count = activations(setting)?;
         // The momentum depends on a spectrum, which takes long on large graphs.
         let terms = Terms::VALUES.on("every value, once").trusting(Assumption::TheseMeetings);
         later(setting, 1.0, terms, move |stop| {
             stop.spend(work([nodes, nodes, nodes]))?;
             let rng = &mut ChaCha8Rng::seed_from_u64(seed);
-            Ok(Box::new(AcceleratedGossip::drawn(&law, nodes, time, Momentum::of(&law)?, rng)?))
+            Ok(Box::new(AcceleratedGossip::of_events(&law, nodes, count, Momentum::of(&law)?, rng)?))
         })
     },
 };

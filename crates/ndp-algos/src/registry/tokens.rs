@@ -15,8 +15,14 @@ const PASSES: Parameter =
 
 const STEPS: Parameter = Parameter {
     name: "steps",
-    about: "steps of the walk; by default 10 n",
+    about: "contributions to the token, each of which is handed on; by default 10 n",
     default: |matrix, _| Ok(10.0 * matrix.node_count() as f64),
+};
+
+/// The same where the last holder keeps the token.
+const KEPT_STEPS: Parameter = Parameter {
+    about: "contributions to the token, the last of which is not handed on; by default 10 n",
+    ..STEPS
 };
 
 const CAP: Parameter = Parameter {
@@ -88,14 +94,14 @@ pub(super) const COMPLETE_SUM: Entry = Entry {
     connections: Connections::Own,
     kind: Kind::Mean,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its value and noise",
-    parameters: &[STEPS, CONSTANT],
+    parameters: &[KEPT_STEPS, CONSTANT],
     build: |setting| Ok(Box::new(complete_sum(setting, setting.flag("constant")?)?)),
 };
 
 /// The same behind noise of another law.
 pub(super) const COMPLETE_SUM_BEHIND: Entry = Entry {
     about: "as complete-sum",
-    parameters: &[STEPS],
+    parameters: &[KEPT_STEPS],
     build: |setting| Ok(Box::new(ReleasedSum::from(complete_sum(setting, false)?))),
     ..COMPLETE_SUM
 };
@@ -110,7 +116,7 @@ pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
     connections: Connections::Own,
     kind: Kind::Histogram,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its label by randomized response",
-    parameters: &[STEPS, LABELS],
+    parameters: &[KEPT_STEPS, LABELS],
     build: |setting| {
         let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
         Ok(Box::new(CompleteHistogram { walk, response: response(setting.count("labels")?)? }))

@@ -54,7 +54,11 @@ pub(super) const FEDERATED: Entry = Entry {
     parameters: &[
         Parameter { name: "batch", about: "users of a round; 1 by default", default: |_, _| Ok(1.0) },
         STEP_SIZE,
-        Parameter { name: "radius", about: "of the ball of models; 1 by default", default: |_, _| Ok(1.0) },
+        Parameter {
+            name: "radius",
+            about: "of the ball of models, in units of the sensitivity; 1 by default",
+            default: |_, _| Ok(1.0),
+        },
     ],
     build: |setting| of_mean(setting, federated),
 };

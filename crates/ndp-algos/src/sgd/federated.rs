@@ -10,10 +10,10 @@
 use crate::sgd::dataset::Users;
 use crate::sgd::dataset::dot;
 use crate::sgd::history::{Evaluation, History, Trained};
-use crate::sgd::objective::{Domain, Objective};
+use crate::sgd::objective::{Constants, Domain, Objective};
 use crate::sgd::{check_problem, positive};
-use ndp_account::Error;
 use ndp_account::parts::ensure;
+use ndp_account::{Error, Norm, RestsOn};
 use ndp_dp::Sigma;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
@@ -106,6 +106,16 @@ impl FederatedSgd {
         }
         history.last_accuracy = evaluation.map(|e| e.accuracy(&model));
         Ok(Trained::of_one(&model, history, contributions))
+    }
+
+    /// On what the bounds on its last model rest, beside the objective.
+    pub(crate) fn rests_on(&self, constants: &Constants) -> RestsOn {
+        let radius = match self.domain {
+            Domain::Ball(radius) => radius / constants.sensitivity,
+            Domain::Unbounded => f64::INFINITY,
+        };
+        let (step_size, radius) = (Norm::new(self.step_size), Norm::new(radius));
+        RestsOn::DealtOnce { batch: self.batch, step_size, radius }
     }
 
     fn first_model(&self, users: usize, dimension: usize) -> Result<Vec<f64>, Error> {

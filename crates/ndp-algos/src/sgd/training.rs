@@ -311,11 +311,8 @@ impl Protocol for PrivateTraining {
             Training::Local { .. } | Training::Central(_) | Training::Federated(_) if outsider => {}
             // Models that gossip, and the last model of a walk unless it is published, stay with their users.
             Training::Walk { .. } | Training::Gossip { .. } if outsider => {
-                let kept = match &self.training {
-                    Training::Walk { final_model, .. } => *final_model == FinalToken::Withheld,
-                    _ => true,
-                };
-                return of_outsider(self, kept, observer, stop);
+                let published = matches!(&self.training, Training::Walk { final_model, .. } if *final_model != FinalToken::Withheld);
+                return of_outsider(self, !published, observer, stop);
             }
             // A user sees the models on the way. They are made of one gradient of every user, to which the
             // user has added noise of its own.
@@ -458,8 +455,12 @@ impl Account for OfTraining<'_> {
     }
 
     fn rests_on(&self) -> Vec<RestsOn> {
-        let iterated = !matches!(self.training.training, Training::Local { .. } | Training::Central(_));
-        iterated.then(|| self.training.constants.rests_on()).into_iter().collect()
+        let constants = &self.training.constants;
+        match &self.training.training {
+            Training::Local { .. } | Training::Central(_) => Vec::new(),
+            Training::Federated(run) => vec![constants.rests_on(), run.rests_on(constants)],
+            Training::Walk { .. } | Training::Gossip { .. } => vec![constants.rests_on()],
+        }
     }
 
     fn theorems(&self) -> Vec<By> {

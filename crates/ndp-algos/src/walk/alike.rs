@@ -3,8 +3,9 @@
 use ndp_account::{Account, Error, Observer, Terms, parts::search_of_pair};
 use ndp_dp::{ApproxDp, Delta, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound};
 
-/// Computes the least noise for a target, if there is a better way than a search.
-pub(super) type Least = Box<dyn Fn(ApproxDp) -> Result<NoiseMultiplier, Error> + Send + Sync>;
+/// Computes the least noise for a target, if there is a better way than a search; `None` where a search
+/// decides.
+pub(super) type Least = Box<dyn Fn(ApproxDp) -> Result<Option<NoiseMultiplier>, Error> + Send + Sync>;
 
 /// An account that has the same curve for every node. `profile` gives it at a noise; its second argument is
 /// the observer, as a profile names it.
@@ -66,10 +67,13 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
         match (measure, &self.least) {
             (Measure::Approx(delta), Some(least)) if 0.0 < allowed && allowed.is_finite() => {
                 self.observer.checked_source(u, self.nodes)?;
-                least(ApproxDp::new(allowed, delta.get())?).map(Some)
+                if let Some(noise) = least(ApproxDp::new(allowed, delta.get())?)? {
+                    return Ok(Some(noise));
+                }
             }
-            _ => search_of_pair(self, u, measure, allowed),
+            _ => {}
         }
+        search_of_pair(self, u, measure, allowed)
     }
 }
 

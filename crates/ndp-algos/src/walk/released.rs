@@ -82,13 +82,6 @@ impl ReleasedSum {
         }
     }
 
-    fn steps(&self) -> usize {
-        match &self.sum {
-            Sum::Ring(ring) => ring.step_count(),
-            Sum::Complete(sum) => sum.walk.step_count(),
-        }
-    }
-
     /// The noise that is meant by the noise multiplier of a question.
     fn at(&self, noise: NoiseMultiplier) -> Result<TokenNoise, Error> {
         Ok(TokenNoise { sigma: noise.sigma(self.sensitivity()?)?, ..self.noise() })
@@ -189,7 +182,10 @@ impl Protocol for ReleasedSum {
     }
 
     fn message_count(&self) -> Result<f64, Error> {
-        Ok(self.steps() as f64)
+        match &self.sum {
+            Sum::Ring(ring) => ring.message_count(),
+            Sum::Complete(sum) => sum.message_count(),
+        }
     }
 
     /// Everybody else contributes the lower end of the interval. The score is the last token that the

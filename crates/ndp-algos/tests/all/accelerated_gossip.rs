@@ -90,6 +90,24 @@ fn transcripts_satisfy_their_views_and_keep_the_mean() -> Result<(), Error> {
     Ok(())
 }
 
+/// As many events as were asked for are drawn: the first ones of a run that goes on for a time, and no wait
+/// after the last.
+#[test]
+fn events_are_counted() -> Result<(), Error> {
+    let (law, momentum) = law(&generators::cycle_graph(7)?)?;
+    let long = AcceleratedGossip::drawn(&law, 7, 200.0, momentum, &mut rng(3))?;
+    assert!(long.rings().len() > 100);
+    for count in [0, 1, 5, 100] {
+        let found = AcceleratedGossip::of_events(&law, 7, count, momentum, &mut rng(3))?;
+        assert_eq!(found.rings(), &long.rings()[..count]);
+        let graph = generators::cycle_graph(7)?;
+        assert_eq!(found, AcceleratedGossip::given(&graph, long.rings()[..count].to_vec(), 0.0, momentum)?);
+    }
+    let fewer = AcceleratedGossip::of_events(&law, 6, 1, momentum, &mut rng(3));
+    assert_eq!(fewer, Err(Error::NodeOutOfRange { node: 6, nodes: 6 }));
+    Ok(())
+}
+
 /// Given the rings, the simulated error is the exact one within 5 standard errors.
 #[test]
 fn simulated_error_is_the_exact_one() -> Result<(), Error> {

@@ -180,13 +180,13 @@ pub(crate) struct TargetChoice {
     #[arg(long, value_name = "E", group = "measure")]
     pub(crate) epsilon: Option<f64>,
     /// The delta that goes with epsilon.
-    #[arg(long, default_value_t = 1e-5, value_name = "D")]
+    #[arg(long, default_value_t = 1e-5, value_name = "D", conflicts_with_all = ["renyi", "mu"])]
     pub(crate) delta: f64,
     /// The Rényi loss allowed for each pair, in nats; with --order.
     #[arg(long, value_name = "LOSS", group = "measure")]
     pub(crate) renyi: Option<f64>,
     /// The order of --renyi.
-    #[arg(long, default_value_t = 2.0, value_name = "A")]
+    #[arg(long, default_value_t = 2.0, value_name = "A", requires = "renyi", conflicts_with_all = ["epsilon", "mu"])]
     pub(crate) order: f64,
     /// The Gaussian parameter mu allowed for each pair.
     #[arg(long, value_name = "M", group = "measure")]

@@ -3,7 +3,7 @@
 use super::prove::Proof;
 use crate::args::Audit;
 use crate::errors::Failure;
-use crate::output::{self, down, number, up};
+use crate::output::{self, down, finite, number, up};
 use crate::patience::Limit;
 use crate::question::{Chosen, ChosenProtocol};
 use crate::show::{Answer, Part, Sheet, show};
@@ -132,7 +132,8 @@ impl Answer for Audited<'_> {
 
     fn data(&self) -> Result<serde_json::Value, Failure> {
         let (study, found) = (self.study, &self.report);
-        let allowed = serde_json::json!({ "grade": found.allowed.grade(), "value": found.allowed.value() });
+        let allowed =
+            serde_json::json!({ "grade": found.allowed.grade(), "value": finite(*found.allowed.value()) });
         Ok(serde_json::json!({ "protocol": study.protocol.name, "source": study.asked.source,
             "observers": study.chosen.description, "statement": found.statement, "runs": study.asked.runs,
             "error_rate": study.asked.error_rate, "refuted": found.is_refuted(), "allowed_mu": allowed,

@@ -133,9 +133,20 @@ impl Answer for Calibrated<'_> {
     fn sheet(&self) -> Sheet {
         let grade = self.least.grade.map_or_else(String::new, |grade| grade.to_string());
         let coverage = self.statement.coverage.in_short();
+        let law = plain::law_of_noise(&self.statement);
+        let told = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+        let (error, messages) = (told(self.error_in_unit()), told(self.messages.as_ref().ok().copied()));
         Sheet {
-            header: vec!["protocol", "noise", "grade", "observers"],
-            rows: vec![vec![self.study.name.clone(), self.noise().to_string(), grade, coverage]],
+            header: vec!["protocol", "noise", "grade", "observers", "law", "error", "messages"],
+            rows: vec![vec![
+                self.study.name.clone(),
+                self.noise().to_string(),
+                grade,
+                coverage,
+                law,
+                error,
+                messages,
+            ]],
         }
     }
 
@@ -148,6 +159,7 @@ impl Answer for Calibrated<'_> {
         Ok(json!({ "protocol": study.name, "noise": self.noise(), "multiplier": self.least.noise.get(),
             "statement": self.statement, "target": words::target(&study.target),
             "observers": plain::observed_by(&self.statement, graph),
+            "error": self.error_in_unit(), "messages": self.messages.as_ref().ok(),
             "grade": self.least.grade, "multiplier_of_looked_at": self.of_looked_at.map(NoiseMultiplier::get), "tightest": tightest }))
     }
 }
@@ -155,6 +167,12 @@ impl Answer for Calibrated<'_> {
 impl Calibrated<'_> {
     fn unit(&self) -> f64 {
         self.study.asked.unit.sensitivity
+    }
+
+    /// An upper bound on the error of the result, in the unit of the values.
+    fn error_in_unit(&self) -> Option<f64> {
+        let unit = self.unit();
+        self.error.as_ref().ok().map(|error| if unit == 1.0 { *error } else { (error * unit).next_up() })
     }
 
     /// The least noise in the unit of the values.

@@ -74,7 +74,7 @@ pub(super) fn all(
         } else {
             let stop = protocol.stop_of(account.observer());
             let mut entries = Vec::new();
-            for nodes in outside.chunks(AT_ONCE) {
+            for nodes in outside.chunks(AT_ONCE.div_ceil(accounts.len())) {
                 let found = nodes.par_iter().map(|&u| one(u)).collect::<Result<Vec<_>, Failure>>()?;
                 // With counted work these are known all or none: which of them came first depends on threads.
                 if protocol.counts_work() && stop.check().is_err() {
@@ -179,5 +179,5 @@ fn bounded<'a>(covered: &'a Covered<'_>) -> Vec<(&'a dyn Account, usize)> {
     pairs
 }
 
-/// Nodes whose losses are computed beside one another.
+/// Pairs whose losses are computed beside one another.
 const AT_ONCE: usize = 16;

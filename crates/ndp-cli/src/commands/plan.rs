@@ -87,7 +87,7 @@ struct Plans<'a> {
     best: Found,
     /// The others, smallest error first.
     others: Vec<Found>,
-    /// Protocols from which those who are looked at learn nothing that is limited, in all combinations or
+    /// Protocols that need no noise towards those who are looked at, in all combinations or
     /// some.
     noiseless: Vec<String>,
     /// Edges that would help, where they were asked for.
@@ -154,7 +154,7 @@ impl<'a> Study<'a> {
         let noiseless: Vec<String> = noiseless.collect();
         if found.is_empty() {
             if !noiseless.is_empty() {
-                return Err(Failure::Refused(words::nothing_learned(&noiseless)));
+                return Err(Failure::Refused(words::no_noise_needed(&noiseless)));
             }
             let more = if self.elsewhere.is_empty() {
                 ""
@@ -183,7 +183,7 @@ impl<'a> Study<'a> {
         let built = built.for_every_pair().on_values_of(self.asked.unit.sensitivity);
         let row = super::row(candidate.name, Ok(&built), &self.chosen.audience, &self.target);
         let cut = built.is_cut_by_work();
-        if matches!(row.least, Err(Error::NothingLearned)) {
+        if matches!(row.least, Err(Error::NoNoiseNeeded)) {
             return Ok(Tried::NoNoiseNeeded);
         }
         let (Ok(least), Some(statement)) = (&row.least, row.statement.clone()) else {

@@ -9,6 +9,7 @@
 )]
 
 mod answers;
+mod asked;
 mod command;
 mod common;
 mod files;

@@ -49,6 +49,15 @@ pub fn rests_on(what: &RestsOn) -> String {
                 "the loss of every user is convex in the model, with curvature {range} in every direction wherever the model goes"
             )
         }
+        RestsOn::DealtOnce { batch, step_size, radius } => {
+            format!(
+                "users are dealt once, at random, into batches of {batch}, each batch takes part in one round, and nobody learns who was \
+                 in which; each step moves the model by {} times the mean gradient and then projects it on a ball of radius {} times the \
+                 sensitivity",
+                step_size.get(),
+                radius.get()
+            )
+        }
         RestsOn::Holdings => {
             "nodes have what they send, mix, give to a secure sum or end with: assumed, as it does not follow from what they were sent; of these values only those that they send count as known to them".to_owned()
         }

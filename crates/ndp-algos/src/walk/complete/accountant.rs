@@ -90,13 +90,18 @@ impl Protocol for CompleteSum {
         let least = move |target: ApproxDp| {
             let delta = Delta::new(target.delta())?;
             of_least.spend(walk.cost_of_moments())?;
+            // An observer who hardly ever meets what a node added learns nothing, whatever the noise is.
+            let hardly_any = NoiseMultiplier::new(HARDLY_ANY)?;
+            if of_target(hardly_any).epsilon(delta).is_ok_and(|least| least.value().epsilon() == 0.0) {
+                return Ok(None);
+            }
             let by_law = cost.as_ref().as_ref().and_then(|law| law.least_noise(target.epsilon(), delta).ok());
             of_least.check()?;
             let noise = match by_law {
                 Some(noise) => noise.upper(),
                 None => (1.0 / walk.calibrated_mu(target.epsilon(), delta)?).next_up().next_up(),
             };
-            seen_to_hold(noise, target.epsilon(), |at| Ok(of_target(at).epsilon(delta)?))
+            seen_to_hold(noise, target.epsilon(), |at| Ok(of_target(at).epsilon(delta)?)).map(Some)
         };
         let terms = walk.options().final_token.kept(self.terms());
         let account = Alike::new(observer, walk.node_count(), terms, profile)
@@ -129,8 +134,10 @@ impl Protocol for CompleteSum {
         Ok(((noise.get() * noise.get() + 0.25) / steps).sqrt())
     }
 
+    /// The last contribution stays with its holder unless the token is published.
     fn message_count(&self) -> Result<f64, Error> {
-        Ok(self.walk.step_count() as f64)
+        let kept = usize::from(!self.walk.is_published());
+        Ok(self.walk.step_count().saturating_sub(kept) as f64)
     }
 
     fn attack<'a>(
@@ -231,6 +238,9 @@ impl Curve for SumCurve {
     }
 }
 
+/// A noise so small that a sum with a loss shows it.
+const HARDLY_ANY: f64 = 1e-9;
+
 /// Reports by randomized response, one at every visit. The noise of the question is `1/ε₀`, whatever the
 /// response of the histogram itself. The secrecy of the path protects the reports that are not just after a
 /// step of an observer; with known senders those just before are not protected, either.
@@ -252,7 +262,7 @@ impl Protocol for CompleteHistogram {
         let profile = move |noise: NoiseMultiplier, against: &str| Ok(law(noise)?.profile(against));
         let least = move |target: ApproxDp| {
             let delta = Delta::new(target.delta())?;
-            Ok(ndp_dp::loss_law::least_noise(target.epsilon(), delta, law)?.parameter)
+            Ok(Some(ndp_dp::loss_law::least_noise(target.epsilon(), delta, law)?.parameter))
         };
         let terms = self.walk.options().final_token.kept(OF_HISTOGRAMS);
         let account = Alike::new(observer, self.walk.node_count(), terms, profile)
@@ -289,8 +299,10 @@ impl Protocol for CompleteHistogram {
         Ok((variance / (steps * steps) + 0.25 / steps).sqrt())
     }
 
+    /// The last contribution stays with its holder unless the token is published.
     fn message_count(&self) -> Result<f64, Error> {
-        Ok(self.walk.step_count() as f64)
+        let kept = usize::from(!self.walk.is_published());
+        Ok(self.walk.step_count().saturating_sub(kept) as f64)
     }
 
     /// Everybody else reports label 0, and `u` reports 0 or 1. The score is the number of reports of 1 in the

@@ -155,13 +155,14 @@ pub(crate) fn least_noise_by_law(
         let epsilon = |noise| Ok(account.profile(u, noise)?.epsilon(delta)?);
         match law()?.map(|law| law.least_noise(allowed, delta)) {
             Some(Err(ndp_account::Error::Stopped(stopped))) => return Err(stopped.into()),
-            Some(Ok(noise)) => {
+            // A noise of 0 is enough where the observer hardly ever meets what `u` added: the search says so.
+            Some(Ok(noise)) if noise.upper() > 0.0 => {
                 let found = seen_to_hold(noise.upper(), allowed, epsilon)?;
                 if epsilon(found)?.value().epsilon() > NEAR * allowed {
                     return Ok(Some(found));
                 }
             }
-            Some(Err(_)) | None => {}
+            Some(_) | None => {}
         }
     }
     search_of_pair(account, u, measure, allowed)

@@ -6,7 +6,7 @@ use crate::output::{count, up};
 use crate::plain;
 use crate::question;
 use crate::show::{Answer, Drawn, Part, Sheet, columns};
-use ndp_account::{Coverage, Error, Law, Row, Statement};
+use ndp_account::{Coverage, Error, Row, Statement};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -33,7 +33,7 @@ impl Answer for Compared<'_> {
         let unit = self.unit();
         let cells = |row: &Row| {
             let statement = row.statement.as_ref()?;
-            let law = statement.noise.first().and_then(|noise| law(noise.law)).unwrap_or_default();
+            let law = plain::law_of_noise(statement);
             Some(vec![
                 row.name.clone(),
                 question::in_unit(row.least.as_ref().ok()?.noise, unit).to_string(),
@@ -211,9 +211,4 @@ fn grade(row: &Row) -> String {
 /// The observers whom a row covers, in a few words.
 fn observers(row: &Row) -> String {
     row.coverage.as_ref().map_or_else(String::new, Coverage::in_short)
-}
-
-/// The name of a law of noise.
-fn law(law: Law) -> Option<String> {
-    Some(serde_json::to_value(law).ok()?.as_str()?.to_owned())
 }

@@ -153,7 +153,7 @@ impl Plans<'_> {
         let noiseless = if self.noiseless.is_empty() {
             String::new()
         } else {
-            format!(" {}.", words::nothing_learned(&self.noiseless))
+            format!(" {}.", words::no_noise_needed(&self.noiseless))
         };
         format!(
             "Searched: {tried} combinations of protocol, weights and rounds ({} without a noise); smallest error of the mean \

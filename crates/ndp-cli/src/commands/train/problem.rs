@@ -55,7 +55,7 @@ pub(super) fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
     let data = if asked.standardize { data.standardized().map_err(refused)? } else { data };
     let data = data.with_unit_rows();
     if !(0.0 < asked.test && asked.test < 1.0) {
-        return Err(Failure::Usage(format!("--test must lie between 0 and 1, got {}", asked.test)));
+        return Err(Failure::Usage(format!("--test must lie strictly between 0 and 1, got {}", asked.test)));
     }
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.seed);
     let (train, test) = data
