@@ -62,6 +62,19 @@ fn a_listener_on_the_path() -> Result<(), Error> {
     Ok(())
 }
 
+/// Without edges nobody hears anything, and the view has no rows and no noises of messages.
+#[test]
+fn a_graph_without_edges_has_an_empty_view() -> Result<(), Error> {
+    let alone = Graph::from_edges(3, [])?;
+    for kind in KINDS {
+        let quiet = gossip(&alone, 4, 1.0, kind)?;
+        let view = quiet.coalition_view(&[1])?;
+        assert_eq!((view.inputs().dim(), view.noises().nrows()), ((0, 3), 0), "{kind:?}");
+        assert_eq!(quiet.coalition_loss(&[1])?.loss.value().unit, [0.0, 1.0, 0.0], "{kind:?}");
+    }
+    Ok(())
+}
+
 /// Noise on what is overheard hides nothing from a node: what it holds after a round is made of clean
 /// messages. An outsider who taps the only edge of two nodes learns `1 / (1 + r²)` in one round.
 #[test]

@@ -86,7 +86,8 @@ impl VectorProgram<'_> {
                 }
             }
             inputs.slice_mut(s![age * d..(age + 1) * d, ..]).assign(&power.t());
-            let Some((kind, ratio)) = mixing.noise else { continue };
+            // Without edges there are no messages, and the view has no columns for their noises.
+            let Some((kind, ratio)) = mixing.noise.filter(|_| per_round > 0) else { continue };
             // A noise of round r enters the states of round r + 1 through one link, and then passes through
             // Wᵏ.
             let entered = entered(&mixing, kind, ratio, power);
