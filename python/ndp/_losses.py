@@ -36,6 +36,8 @@ class LeastNoise(NamedTuple):
     observer: Hashable
     loss: Guarantee | None
     statement: Statement
+    #: Where a bound stands for what observers really see: for how many, and why.
+    notes: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         return fields_html("Least noise", {**self._asdict(), "statement": self.statement.paragraph})
@@ -53,6 +55,8 @@ class Check(NamedTuple):
     observer: Hashable
     loss: Guarantee | None
     statement: Statement
+    #: Where a bound stands for what observers really see: for how many, and why.
+    notes: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.verdict == "met"
@@ -357,14 +361,14 @@ def _pair_of(labels: Sequence[Hashable], pair: Any, limits: Any) -> tuple[Hashab
     return labels[u], observer_of(labels, members), _CLASSES[grade](loss, *_what(*limits[2:]))
 
 
-def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement) -> LeastNoise:
+def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement, notes: Iterable[str] = ()) -> LeastNoise:
     """What a search found, with labels."""
-    return LeastNoise(UpperEnd(found[0]), *_pair_of(labels, found[1], limits), statement)
+    return LeastNoise(UpperEnd(found[0]), *_pair_of(labels, found[1], limits), statement, tuple(notes))
 
 
-def check_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement) -> Check:
+def check_of(labels: Sequence[Hashable], found: Any, limits: Any, statement: Statement, notes: Iterable[str] = ()) -> Check:
     """What a check found, with labels."""
-    return Check(found[0], found[1], *_pair_of(labels, found[2], limits), statement)
+    return Check(found[0], found[1], *_pair_of(labels, found[2], limits), statement, tuple(notes))
 
 
 def _what(order: float | None, delta: float | None) -> tuple[str, dict[str, Any]]:

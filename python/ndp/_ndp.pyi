@@ -319,7 +319,8 @@ def least_noise(
     names: Sequence[str],
     sensitivity: float,
     progress: Callable[[int, int], Any] | None = None,
-) -> tuple[_Least, tuple[str, str, str, list[str]]]: ...
+    patience: float | None = None,
+) -> tuple[_Least, tuple[str, str, str, list[str]], list[str]]: ...
 def check_noise(
     protocol: Protocol,
     audience: Audience,
@@ -328,7 +329,8 @@ def check_noise(
     sigma: float,
     sensitivity: float,
     progress: Callable[[int, int], Any] | None = None,
-) -> tuple[_Checked, tuple[str, str, str, list[str]]]: ...
+    patience: float | None = None,
+) -> tuple[_Checked, tuple[str, str, str, list[str]], list[str]]: ...
 def compare(
     protocols: Sequence[tuple[str, Protocol | str]],
     audience: Audience,
@@ -336,6 +338,7 @@ def compare(
     names: Sequence[str],
     sensitivity: float,
     progress: Callable[[int, int], Any] | None = None,
+    patience: float | None = None,
 ) -> tuple[list[dict[str, Any]], tuple[str, str, str, list[str]] | None]: ...
 def compose_profiles(parts: Sequence[Profile]) -> Profile: ...
 def protocols() -> list[tuple[str, str, list[tuple[str, str]]]]: ...

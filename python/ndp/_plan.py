@@ -27,7 +27,7 @@ class Plan(Sequence[dict[str, Any]]):
     rows : list of dict
         ``protocol``, ``weights``, ``parameters``; ``sigma``, the least noise; ``error``, how far the result is from the mean, a root mean
         square, at most (None where it is not known: such rows come last); ``messages``; ``grade`` and ``failure`` of the guarantee;
-        ``source`` and ``observer``, the pair that needs the noise.
+        ``source`` and ``observer``, the pair that needs the noise; ``notes``, where a bound stands for what observers really see.
     why : list of str
         Why the first is first, what the next protocol costs, and what was not tried.
     searched : int
@@ -113,6 +113,7 @@ def plan(
     neighbors: int | None = None,
     sensitivity: float = 1.0,
     progress: Progress = False,
+    patience: float | None = None,
 ) -> Plan:
     """Protocols, weights and rounds that meet a target on a graph, smallest error of the mean first, as the command ``ndp plan``.
 
@@ -127,11 +128,13 @@ def plan(
     any_topology : bool, optional
         Whether protocols are tried that bring connections of their own, whatever the edges.
     observers : iterable of hashable, optional
-        Who observes, each alone, lists being coalitions; by default every node, which takes long on large graphs.
+        Who observes, each alone, lists being coalitions; by default every node.
     coalition_size, neighbors : int, optional
         As in `least_noise`.
     progress : bool or callable, optional
         True for a line on standard error, or a function of the number of combinations done and of all.
+    patience : float, optional
+        As in `least_noise`, for all combinations together.
 
     Returns
     -------
@@ -170,7 +173,7 @@ def plan(
     named: Any = made
     table = compare(
         named, worst, mean=mean, pairs=pairs, order=order, observers=who, coalition_size=coalition_size, neighbors=neighbors,
-        sensitivity=sensitivity, progress=progress,
+        sensitivity=sensitivity, progress=progress, patience=patience,
     )  # fmt: skip
     rows = [{**one, **{key: row.get(key) for key in _KEPT}} for one, row in zip(candidates, table)]
     found = [row for row in rows if row["sigma"] is not None]
@@ -186,7 +189,7 @@ def plan(
     return Plan(found, [*_first_and_second(found), *_left_out(elsewhere)], unanswered, statement, network)
 
 
-_KEPT = ("sigma", "error", "messages", "grade", "failure", "source", "observer")
+_KEPT = ("sigma", "error", "messages", "grade", "failure", "source", "observer", "notes")
 
 
 def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:

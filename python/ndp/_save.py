@@ -350,7 +350,8 @@ def _comparison(table: Comparison) -> dict[str, Any]:
     def cell(x: Any) -> Any:
         return x.paragraph if isinstance(x, Statement) else _float(x) if isinstance(x, float) else _out(x)
 
-    rows = [{key: cell(x) for key, x in row.items()} for row in table.rows]
+    # Why bounds stand for what is seen is said where the answer is found; the grade is kept.
+    rows = [{key: cell(x) for key, x in row.items() if key != "notes"} for row in table.rows]
     said = None if table.statement is None else table.statement.paragraph
     return {"kind": "comparison", "asked": asked, "rows": rows, "paragraph": said}
 

@@ -69,6 +69,7 @@ def least_noise(
     neighbors: int | None = None,
     sensitivity: float = 1.0,
     progress: Progress = False,
+    patience: float | None = None,
 ) -> LeastNoise:
     """The least noise at which no node loses more than a target allows.
 
@@ -96,11 +97,15 @@ def least_noise(
         How far the input of one node may move.
     progress : bool or callable, optional
         As in `Protocol.all_losses`.
+    patience : float, optional
+        Seconds for the answer; 0 asks for what is proven at no cost. What is not known by then is answered by `Protocol.bound`, where the
+        protocol has one, and ``notes`` say so. By default work is counted, about ten seconds on two cores, so that the answer is the same
+        on every machine; ``math.inf`` takes as long as it takes.
 
     Returns
     -------
     LeastNoise
-        ``sigma``, at which the target was verified, and the pair that needs it.
+        ``sigma``, at which the target was verified, the pair that needs it, and ``notes`` where a bound stands for what observers see.
 
     Examples
     --------
@@ -111,10 +116,10 @@ def least_noise(
     """
     audience, members = _asked(protocol, observers, coalition_size, neighbors, worst, mean)
     limits = limits_of(protocol.nodes, members, worst, mean, pairs, order)
-    least, said = _ndp.least_noise(
-        protocol._native, audience, limits, names_of(protocol.nodes), float(sensitivity), _reporter(progress)
+    least, said, notes = _ndp.least_noise(
+        protocol._native, audience, limits, names_of(protocol.nodes), float(sensitivity), _reporter(progress), patience
     )
-    return least_noise_of(protocol.nodes, least, limits, Statement(*said))
+    return least_noise_of(protocol.nodes, least, limits, Statement(*said), notes)
 
 
 def check(
@@ -130,6 +135,7 @@ def check(
     neighbors: int | None = None,
     sensitivity: float = 1.0,
     progress: Progress = False,
+    patience: float | None = None,
 ) -> Check:
     """Whether no node loses more than a target allows at a noise.
 
@@ -139,7 +145,7 @@ def check(
         Any protocol of this package.
     sigma : float
         Standard deviation of the noise.
-    worst, mean, pairs, order, observers, coalition_size, neighbors, sensitivity, progress
+    worst, mean, pairs, order, observers, coalition_size, neighbors, sensitivity, progress, patience
         As in `least_noise`.
 
     Returns
@@ -157,8 +163,9 @@ def check(
     """
     audience, members = _asked(protocol, observers, coalition_size, neighbors, worst, mean)
     limits, scales = limits_of(protocol.nodes, members, worst, mean, pairs, order), (number_of(sigma, "sigma"), float(sensitivity))
-    found, said = _ndp.check_noise(protocol._native, audience, limits, names_of(protocol.nodes), *scales, _reporter(progress))
-    return check_of(protocol.nodes, found, limits, Statement(*said))
+    asked = (protocol._native, audience, limits, names_of(protocol.nodes), *scales)
+    found, said, notes = _ndp.check_noise(*asked, _reporter(progress), patience)
+    return check_of(protocol.nodes, found, limits, Statement(*said), notes)
 
 
 class Audit(NamedTuple):
@@ -245,7 +252,8 @@ class Comparison(Sequence[dict[str, Any]]):
     """Protocols side by side at the same guarantee; a row for each, as a dictionary.
 
     ``sigma`` is the least noise, ``error`` the root mean square error of the result at that noise (at most), ``messages`` those of
-    a run; where there is no number, ``reason`` says why. ``statement`` of a row says what its noise keeps, from whom, under what.
+    a run; where there is no number, ``reason`` says why. ``statement`` of a row says what its noise keeps, from whom, under what, and
+    ``notes`` where a bound stands for what observers really see.
 
     Attributes
     ----------
@@ -300,6 +308,7 @@ class Comparison(Sequence[dict[str, Any]]):
             lines.append(f"{row['protocol']:<24} {' '.join(numbers)}  {tail}")
         if self.statement is not None:
             lines.append(self.statement.line)
+        lines += [f"{row['protocol']}: {note}" for row in self.rows for note in row.get("notes", ())]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -329,6 +338,7 @@ def compare(
     neighbors: int | None = None,
     sensitivity: float = 1.0,
     progress: Progress = False,
+    patience: float | None = None,
 ) -> Comparison:
     """Protocols side by side at the same guarantee: the noise each needs, the error it leaves, the messages it sends.
 
@@ -340,6 +350,8 @@ def compare(
         As in `least_noise`; neighbors are those of the graph of the first protocol, and by default every node is looked at.
     progress : bool or callable, optional
         True for a line on standard error, or a function of the number of protocols done and of all.
+    patience : float, optional
+        As in `least_noise`, for all protocols together.
 
     Returns
     -------
@@ -377,10 +389,12 @@ def compare(
             asked.append((name, str(refused)))
     rows: list[dict[str, Any]] = []
     tell = _reporter(progress, "protocols")
-    found, of_all = _ndp.compare(asked, audience, limits, names_of(labels), float(sensitivity), tell)
+    found, of_all = _ndp.compare(asked, audience, limits, names_of(labels), float(sensitivity), tell, patience)
     for row in found:
         if row.get("statement") is not None:
             row["statement"] = Statement(*row["statement"])
+        if not row.get("notes"):
+            row.pop("notes", None)
         pair = row.pop("pair", None)
         if pair is not None:
             row["source"], row["observer"] = labels[pair[0]], observer_of(labels, pair[1])

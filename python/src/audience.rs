@@ -4,13 +4,14 @@ use crate::errors::Fault;
 use crate::graph::Graph;
 use crate::losses::{Checked, Least, Limits, checked, least, target};
 use crate::protocol::Protocol;
-use crate::question::{Who, noise, observer};
+use crate::question::{Who, limit, noise, notes, observer};
 use crate::statement::{Said, covering, in_words};
 use crate::worker::run_watched;
-use ndp_account::Until;
-use ndp_account::{Covered, Error, Observer, accounts};
+use ndp_account::parts::Patient;
+use ndp_account::{Covered, Observer};
 use pyo3::prelude::*;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Observers who are looked at, and others who are meant as well.
 #[pyclass(frozen, module = "ndp._ndp")]
@@ -55,7 +56,8 @@ impl Audience {
 
 /// The least noise at which an audience keeps to a target, and what is said beside it.
 #[pyfunction]
-#[pyo3(signature = (protocol, audience, limits, names, sensitivity, progress=None))]
+#[pyo3(signature = (protocol, audience, limits, names, sensitivity, progress=None, patience=None))]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn least_noise(
     py: Python<'_>,
     protocol: PyRef<'_, Protocol>,
@@ -64,17 +66,17 @@ pub(crate) fn least_noise(
     names: Vec<String>,
     sensitivity: f64,
     progress: Option<Py<PyAny>>,
-) -> Result<(Least, Said), Fault> {
+    patience: Option<f64>,
+) -> Result<(Least, Said, Vec<String>), Fault> {
     let target = target(limits, names.len())?;
-    asked(py, (&protocol, &audience), names, progress, move |covered| {
-        check_sensitivity(covered, sensitivity)?;
+    asked(py, (&protocol, &audience), names, (progress, patience), sensitivity, move |covered| {
         least(&covered.least_noise(&target)?, sensitivity)
     })
 }
 
 /// Whether an audience keeps to a target at a noise, and what is said beside it.
 #[pyfunction]
-#[pyo3(signature = (protocol, audience, limits, names, sigma, sensitivity, progress=None))]
+#[pyo3(signature = (protocol, audience, limits, names, sigma, sensitivity, progress=None, patience=None))]
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn check_noise(
     py: Python<'_>,
@@ -85,17 +87,12 @@ pub(crate) fn check_noise(
     sigma: f64,
     sensitivity: f64,
     progress: Option<Py<PyAny>>,
-) -> Result<(Checked, Said), Fault> {
+    patience: Option<f64>,
+) -> Result<(Checked, Said, Vec<String>), Fault> {
     let (target, noise) = (target(limits, names.len())?, noise(sigma, sensitivity)?);
-    asked(py, (&protocol, &audience), names, progress, move |covered| {
-        check_sensitivity(covered, sensitivity)?;
+    asked(py, (&protocol, &audience), names, (progress, patience), sensitivity, move |covered| {
         Ok(checked(&covered.check(noise, &target)?))
     })
-}
-
-fn check_sensitivity(covered: &Covered<'_>, sensitivity: f64) -> Result<(), Fault> {
-    let mut accounts = covered.looked_at().iter().chain(covered.others());
-    Ok(accounts.try_for_each(|account| account.terms().check_sensitivity(sensitivity))?)
 }
 
 /// An answer about an audience, with what is said beside it.
@@ -103,15 +100,26 @@ fn asked<T: Send + 'static>(
     py: Python<'_>,
     (protocol, audience): (&Protocol, &Audience),
     names: Vec<String>,
-    progress: Option<Py<PyAny>>,
-    answer: impl FnOnce(&Covered<'_>) -> Result<T, Fault> + Send + 'static,
-) -> Result<(T, Said), Fault> {
+    (progress, patience): (Option<Py<PyAny>>, Option<f64>),
+    sensitivity: f64,
+    answer: impl Fn(&Covered<'_>) -> Result<T, Fault> + Send + 'static,
+) -> Result<(T, Said, Vec<String>), Fault> {
     let (kind, audience) = (Arc::clone(&protocol.0), audience.0.clone());
     run_watched(py, progress, move |progress, stop| {
-        let protocol = &Until::new(kind.protocol(), stop.clone());
-        let look = |observers: &[Observer]| -> Result<_, Error> { accounts(protocol, observers, progress) };
-        let covered = Covered::of(protocol, &audience, look)?.by_groups(&audience, look)?;
-        let found = answer(&covered)?;
-        Ok((found, in_words(&covering(covered.statement()?, names.len()), &names)?))
+        let protocol = Patient::lent(kind.protocol(), limit(patience, stop)?)
+            .where_it_wins(&audience)
+            .for_every_pair()
+            .on_values_of(sensitivity);
+        let look = |observers: &[Observer]| {
+            let (done, all) = (AtomicU64::new(0), observers.len() as u64);
+            let tell = || {
+                let _ = progress.report(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+            };
+            protocol.accounts(observers, tell)
+        };
+        let covered = protocol.cover(&audience, look)?;
+        let found = protocol.steady(|| answer(&covered))?;
+        let said = in_words(&covering(covered.statement()?, names.len()), &names)?;
+        Ok((found, said, notes(&protocol)))
     })
 }

@@ -5,9 +5,11 @@ use crate::errors::Fault;
 use crate::grades::class;
 use crate::losses::{Limits, least, target};
 use crate::protocol::Protocol;
-use crate::question::scaled_up;
+use crate::question::{limit, notes, scaled_up};
 use crate::statement::{Said, covering, in_words, of_each};
-use crate::worker::run_until;
+use crate::worker::run_under;
+use ndp_account::parts::{Patient, sharing};
+use ndp_graph::progress::Stop;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -15,7 +17,7 @@ use std::sync::Arc;
 /// Protocols side by side: name, noise or reason, error, messages, grade, failure, tightest pair, statement; and what is
 /// said of all of them.
 #[pyfunction]
-#[pyo3(signature = (protocols, audience, limits, names, sensitivity, progress=None))]
+#[pyo3(signature = (protocols, audience, limits, names, sensitivity, progress=None, patience=None))]
 #[allow(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
@@ -25,6 +27,7 @@ pub(crate) fn compare<'py>(
     names: Vec<String>,
     sensitivity: f64,
     progress: Option<Py<PyAny>>,
+    patience: Option<f64>,
 ) -> Result<(Vec<Bound<'py, PyDict>>, Option<Said>), Fault> {
     let (nodes, mut statements) = (names.len(), Vec::new());
     let target = target(limits, nodes)?;
@@ -33,32 +36,40 @@ pub(crate) fn compare<'py>(
         Some(progress) => progress.call1(py, (done, count)).map(|_| ()),
         None => Ok(()),
     };
-    let mut rows = Vec::with_capacity(count);
-    for (i, (name, protocol)) in protocols.into_iter().enumerate() {
-        tell(i)?;
-        let row = PyDict::new(py);
-        row.set_item("protocol", &name)?;
+    let asked = Stop::asked_for();
+    let mut begun = 0;
+    let found = sharing(limit(patience, &asked)?, count, |at, limit| -> Result<_, Fault> {
+        // A question that is asked again was counted.
+        if at == begun {
+            tell(at)?;
+            begun += 1;
+        }
+        let (name, protocol) = &protocols[at];
         let kind = match protocol {
             Asked::Protocol(protocol) => Arc::clone(&protocol.get().0),
-            Asked::Reason(reason) => {
+            Asked::Reason(reason) => return Ok((Err(reason.clone()), false)),
+        };
+        let (name, audience, target) = (name.clone(), audience.0.clone(), target.clone());
+        run_under(py, &asked, move || {
+            let protocol = Patient::lent(kind.protocol(), limit).for_every_pair().on_values_of(sensitivity);
+            let row = protocol.row(&name, &audience, &target);
+            let notes = notes(&protocol);
+            Ok((Ok((row, notes)), protocol.is_cut_by_work()))
+        })
+    })?;
+    let mut rows = Vec::with_capacity(count);
+    for ((name, _), found) in protocols.iter().zip(found) {
+        let row = PyDict::new(py);
+        row.set_item("protocol", name)?;
+        let (found, notes) = match found {
+            Ok(found) => found,
+            Err(reason) => {
                 row.set_item("reason", reason)?;
                 rows.push(row);
                 continue;
             }
         };
-        let (audience, target) = (audience.0.clone(), target.clone());
-        let found = run_until(py, move |stop| {
-            let protocol = ndp_account::Until::new(kind.protocol(), stop.clone());
-            let compared = ndp_account::compare_towards(&[(&name, Ok(&protocol))], &audience, &target);
-            compared.rows.into_iter().next().ok_or_else(|| Fault::new("a comparison without a row"))
-        })?;
-        let noises = found.statement.iter().flat_map(|statement| &statement.noise);
-        let unscaled = sensitivity != 1.0 && noises.map(|noise| noise.law).any(|law| !law.scales());
         match &found.least {
-            Ok(_) if unscaled => row.set_item(
-                "reason",
-                "its noise is on whole numbers or on labels: it is found for a sensitivity of 1 alone",
-            )?,
             Ok(noise) => {
                 let (sigma, pair) = least(noise, sensitivity)?;
                 row.set_item("sigma", sigma)?;
@@ -70,7 +81,8 @@ pub(crate) fn compare<'py>(
         row.set_item("messages", found.messages.as_ref().ok())?;
         row.set_item("grade", found.grade.map(class))?;
         row.set_item("failure", found.failure)?;
-        if let Some(statement) = found.statement.filter(|_| found.least.is_ok() && !unscaled) {
+        row.set_item("notes", notes)?;
+        if let Some(statement) = found.statement.filter(|_| found.least.is_ok()) {
             let statement = covering(statement, nodes);
             row.set_item("statement", in_words(&statement, &names)?)?;
             statements.push(statement);

@@ -2,10 +2,14 @@
 
 use crate::errors::Fault;
 use ndp_account::Observer;
+use ndp_account::parts::{Limit, Patient};
 use ndp_algos::walk::FinalToken;
 use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
+use ndp_graph::progress::Stop;
+use ndp_report::words;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
+use std::time::Duration;
 
 /// Who observes: members, whether they use their own noise, whether senders are hidden, which edges they overhear.
 pub(crate) type Who = (Vec<usize>, bool, bool, Vec<(usize, usize)>);
@@ -19,6 +23,25 @@ pub(crate) fn observer((members, own_noise, hidden_senders, tapped): Who) -> Obs
         observer = observer.with_hidden_senders();
     }
     observer.tapping(&tapped)
+}
+
+/// How long an answer may take that `stop` ends as well: so many seconds, counted work where none are told, and as long as it takes
+/// where they are infinite.
+pub(crate) fn limit(patience: Option<f64>, stop: &Stop) -> Result<Limit, Fault> {
+    let limit = match patience {
+        Some(f64::INFINITY) => Limit::never(),
+        None => Limit::told(None),
+        Some(seconds) => Limit::told(Some(
+            Duration::try_from_secs_f64(seconds)
+                .map_err(|_| Fault::new("patience is a number of seconds, 0 or more"))?,
+        )),
+    };
+    Ok(limit.and(stop.clone()))
+}
+
+/// What is said of bounds in place of accounts.
+pub(crate) fn notes(protocol: &Patient<'_>) -> Vec<String> {
+    words::replaced(protocol, |much| format!("patience={much}"))
 }
 
 /// `σ/Δ`, rounded down, so that no more noise is accounted for than there is.

@@ -20,7 +20,7 @@ pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    answer(py, |_| work(), &|_| Ok(()))
+    answer(py, &Stop::asked_for(), |_| work(), &|_| Ok(()))
 }
 
 /// The same for work that takes a stop: after an interrupt the thread ends soon, between two steps of its work.
@@ -28,7 +28,16 @@ pub(crate) fn run_until<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Stop) -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    answer(py, work, &|_| Ok(()))
+    answer(py, &Stop::asked_for(), work, &|_| Ok(()))
+}
+
+/// The same for one of several works that the same stop ends.
+pub(crate) fn run_under<T: Send + 'static>(
+    py: Python<'_>,
+    stop: &Stop,
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    answer(py, stop, |_| work(), &|_| Ok(()))
 }
 
 /// Runs `work(0), …, work(count - 1)` in parallel, in this order in the answer; an interrupt ends it soon. `progress(done, count)` is called now and then.
@@ -53,7 +62,7 @@ pub(crate) fn run_each<T: Send + 'static>(
         Some(progress) => progress.call1(py, (done.load(Ordering::Relaxed), count)).map(|_| ()),
         None => Ok(()),
     };
-    let result = answer(py, all, &tell);
+    let result = answer(py, &Stop::asked_for(), all, &tell);
     if result.is_ok() {
         tell(py)?;
     }
@@ -74,7 +83,7 @@ pub(crate) fn run_watched<T: Send + 'static>(
         }
         _ => Ok(()),
     };
-    let result = answer(py, move |stop| work(&*inside, stop), &tell);
+    let result = answer(py, &Stop::asked_for(), move |stop| work(&*inside, stop), &tell);
     watched.stop.store(true, Ordering::Relaxed);
     if result.is_ok() {
         tell(py)?;
@@ -101,12 +110,12 @@ impl Progress for Watched {
 /// What `work` answers on a thread of its own. Only these few lines exist once for every kind of answer.
 fn answer<T: Send + 'static>(
     py: Python<'_>,
+    stop: &Stop,
     work: impl FnOnce(&Stop) -> Result<T, Fault> + Send + 'static,
     meanwhile: &dyn Fn(Python<'_>) -> PyResult<()>,
 ) -> Result<T, Fault> {
     let place = Arc::new(Mutex::new(None));
     let inside = Arc::clone(&place);
-    let stop = Stop::asked_for();
     let watched = stop.clone();
     let done = start(Box::new(move || {
         let result = pool::run(|| work(&watched));

@@ -1,6 +1,7 @@
 """Long calls listen for Ctrl-C and let other threads run; many calls do not grow; the import is quick."""
 
 import gc
+import math
 import os
 import signal
 import subprocess
@@ -200,3 +201,23 @@ def test_the_import_is_quick():
     code = "import time, numpy; t = time.process_time(); import ndp; print(time.process_time() - t)"
     times = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(7)]
     assert min(times) <= 0.050
+
+
+def test_questions_have_a_budget_of_work_and_say_where_it_ended():
+    p = ndp.protocol("walk", nx.random_regular_graph(4, 60, seed=1), steps=400)
+    target = {"worst": (1.0, 1e-5)}
+    quick = ndp.least_noise(p, **target, patience=0)
+    assert quick.notes and "patience=0 asks for it" in quick.notes[0]
+    known = ndp.least_noise(p, **target, patience=math.inf)
+    assert not known.notes and known.sigma <= quick.sigma
+    assert ndp.check(p, quick.sigma, **target, patience=0).verdict == "met"
+    table = ndp.compare({"walk": p, "once": ndp.gossip(nx.random_regular_graph(4, 60, seed=1), rounds=3)}, **target, patience=0)
+    assert table[0]["sigma"] == quick.sigma and "walk: " + table[0]["notes"][0] in repr(table)
+    with pytest.raises(ndp.NdpError, match="patience is a number of seconds, 0 or more"):
+        ndp.least_noise(p, **target, patience=-1.0)
+
+
+def test_what_is_counted_gives_the_same_answer_again():
+    p = ndp.protocol("fresh-noise", nx.random_regular_graph(6, 400, seed=2), rounds=60)
+    first, again = (ndp.least_noise(p, worst=(1.0, 1e-5)) for _ in range(2))
+    assert first == again and first.loss is not None and float(first.loss) <= 1.0

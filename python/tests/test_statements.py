@@ -43,7 +43,7 @@ def test_statements_go_with_the_answers():
     for answer in (whole, one, least, ndp.check(p, 9.0, worst=(1.0, 1e-5))):
         for again in (pickle.loads(pickle.dumps(answer)), copy.deepcopy(answer)):
             assert again.statement == answer.statement and again.statement.paragraph == str(answer.statement)
-    assert least[0] == least.sigma and least._fields[-1] == "statement"
+    assert least[0] == least.sigma and least._fields[-2:] == ("statement", "notes")
 
 
 def test_labels_stand_in_the_words():

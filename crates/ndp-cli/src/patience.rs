@@ -1,413 +1,62 @@
-//! Bounds instead of accounts: if an account does not fit in memory, takes more work than the command counts
-//! for it or longer than `--patience`, a bound that takes no time to compute replaces it.
+//! How the command uses patience: from `--patience` or counted work to an answer with its notes.
 
-mod limit;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use limit::{Limit, WORK, sharing};
-pub(crate) use ndp_account::parts::was_out;
+pub(crate) use ndp_account::parts::{Limit, Patient, WORK, sharing, was_out};
 
 use crate::progress::Meanwhile;
-use limit::share;
-use ndp_account::parts::{GivenUp, PatientAccount, Time, each_in_order, is_beyond, is_too_large, locked};
-use ndp_account::{
-    Account, Attacker, Audience, Covered, Error, Observer, Protocol, Target, bound_is_attained,
-};
+use ndp_account::parts::Why;
+use ndp_account::{Account, Audience, Error};
 use ndp_algos::registry::{Entry, Parameters};
-use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
-use ndp_numeric::stop::{Stop, Stopped};
 use ndp_report::words;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// A protocol with a limit that all its observers share; beyond it, bounds replace the accounts that are
-/// missing.
-pub(crate) struct Patient {
-    protocol: Arc<dyn Protocol>,
+/// So many seconds where they were told, counted work otherwise.
+pub(crate) fn told(seconds: Option<u64>) -> Limit {
+    Limit::told(seconds.map(Duration::from_secs))
+}
+
+/// Builds a protocol of the registry, with a limit.
+pub(crate) fn built(
+    entry: &'static Entry,
+    matrix: &GossipMatrix,
+    parameters: &Parameters,
     limit: Limit,
-    /// How far a value may move, in the unit in which its noise is told.
-    sensitivity: f64,
-    /// Ends the accounts.
-    stop: Stop,
-    started: Instant,
-    /// The observers whose account was replaced by the bound, with the reason.
-    given_up: Mutex<BTreeMap<Observer, String>>,
-    /// Whether the bound also replaces single pairs that are not known in time; otherwise these have no
-    /// answer.
-    every_pair: bool,
-    /// Whether the bound replaced some pair that did not fit in memory.
-    pairs: Arc<AtomicBool>,
-    /// What ends the account of each observer.
-    stops: Mutex<BTreeMap<Observer, Stop>>,
-    /// Observers some of whose pairs were not known in time: from then on the bound answers for all of them.
-    cut: Arc<Mutex<BTreeSet<Observer>>>,
+) -> Result<Patient<'static>, Error> {
+    Ok(Patient::new(entry.build_until(matrix, parameters, &limit.to_build())?, limit))
 }
 
-impl Patient {
-    /// The limit counts from now on.
-    pub(crate) fn new(protocol: Box<dyn Protocol>, limit: Limit) -> Self {
-        Self::within(protocol.into(), limit)
-    }
-
-    fn within(protocol: Arc<dyn Protocol>, limit: Limit) -> Self {
-        Self {
-            protocol,
-            stop: limit.stop(),
-            limit,
-            sensitivity: 1.0,
-            started: Instant::now(),
-            given_up: Mutex::default(),
-            every_pair: false,
-            pairs: Arc::default(),
-            stops: Mutex::default(),
-            cut: Arc::default(),
-        }
-    }
-
-    /// The same protocol on values with this sensitivity, in whose unit noise is told. A noise that does not
-    /// scale with it has no accounts.
-    pub(crate) fn on_values_of(self, sensitivity: f64) -> Self {
-        Self { sensitivity, ..self }
-    }
-
-    /// The account, unless its noise does not scale with the sensitivity.
-    pub(crate) fn scaled<'a>(&self, account: Box<dyn Account + 'a>) -> Result<Box<dyn Account + 'a>, Error> {
-        account.terms().check_sensitivity(self.sensitivity)?;
-        Ok(account)
-    }
-
-    /// What this answer has cost so far, in counted work.
-    pub(crate) fn work(&self) -> u64 {
-        self.stop.spent()
-    }
-
-    /// Whether a limit on counted work decides what is known.
-    pub(crate) fn counts_work(&self) -> bool {
-        matches!(self.limit, Limit::Work(_))
-    }
-
-    /// Whether counted work cut some of its answers short.
-    pub(crate) fn is_cut_by_work(&self) -> bool {
-        let waited = self.waited();
-        let given_up = locked(&self.given_up);
-        self.counts_work() && (given_up.values().any(|why| *why == waited) || !locked(&self.cut).is_empty())
-    }
-
-    /// What ends the account of an observer.
-    pub(crate) fn stop_of(&self, observer: &Observer) -> Stop {
-        locked(&self.stops).get(observer).cloned().unwrap_or_default()
-    }
-
-    /// The accounts of observers, in their order; `done` hears of each. They are computed beside one
-    /// another, each within an equal part of the work, so that it does not matter which of them come
-    /// first. What is left over goes to those who had not enough.
-    pub(crate) fn accounts<'a>(
-        &'a self,
-        observers: &[Observer],
-        done: impl Fn() + Sync,
-    ) -> Result<Vec<Box<dyn Account + 'a>>, Error> {
-        let within = |part: u64| {
-            let done = &done;
-            move |observer: &Observer| {
-                let account = self.account_until(observer, &self.stop.within(part));
-                done();
-                account
-            }
-        };
-        let mut part = share(&self.stop, observers.len());
-        let mut accounts = each_in_order(observers, within(part))?;
-        while self.counts_work() {
-            let waited = self.waited();
-            let is_late = |at: &usize| locked(&self.given_up).get(&observers[*at]) == Some(&waited);
-            let late: Vec<usize> = (0..observers.len()).filter(is_late).collect();
-            let next = share(&self.stop, late.len());
-            if late.is_empty() || next <= part {
-                break;
-            }
-            part = next;
-            let again: Vec<Observer> = late.iter().map(|&at| observers[at].clone()).collect();
-            again.iter().for_each(|observer| drop(locked(&self.given_up).remove(observer)));
-            for (at, account) in late.into_iter().zip(each_in_order(&again, within(part))?) {
-                accounts[at] = account;
-            }
-        }
-        Ok(accounts)
-    }
-
-    /// An answer in which the bound stands for all pairs of an observer or for none: which of them were known
-    /// before the limit would depend on the number of threads. The question is asked again for every observer
-    /// whose limit came while it was answered: with an equal part of the work that is left, as long as this
-    /// is at least what each of them had, and by the bound after that.
-    pub(crate) fn steady<T>(&self, question: impl Fn() -> T) -> T {
-        loop {
-            let before = locked(&self.cut).clone();
-            let answer = question();
-            let late: Vec<Observer> = locked(&self.cut).difference(&before).cloned().collect();
-            if late.is_empty() {
-                return answer;
-            }
-            let stops: Vec<Stop> = late.iter().map(|observer| self.stop_of(observer)).collect();
-            let more = share(&self.stop, late.len());
-            if self.counts_work() && stops.iter().all(|stop| (1..=more).contains(&stop.spent())) {
-                stops.iter().for_each(|stop| stop.allow(more));
-                locked(&self.cut).retain(|observer| before.contains(observer));
-            }
-        }
-    }
-
-    /// Lets the bound also replace single pairs that are not known in time: a search over all pairs needs an
-    /// answer for each.
-    pub(crate) fn for_every_pair(mut self) -> Self {
-        self.every_pair = true;
-        self
-    }
-
-    /// The same protocol with a little work or time of its own, enough to see whether a limit is kept where
-    /// losses took too much; `None` where bounds were asked for at once.
-    pub(crate) fn a_little_more(&self) -> Option<Self> {
-        let limit = (!self.limit.is_none_at_all()).then(|| self.limit.of(LEAST_TO_ANSWER))?;
-        let again = Self::within(Arc::clone(&self.protocol), limit);
-        Some(again.for_every_pair().on_values_of(self.sensitivity))
-    }
-
-    /// Builds a protocol of the registry, with the same limit.
-    pub(crate) fn of_entry(
-        entry: &'static Entry,
-        matrix: &GossipMatrix,
-        parameters: &Parameters,
-        limit: Limit,
-    ) -> Result<Self, Error> {
-        // The bound is computed from the protocol, so even with `--patience 0` it must be built.
-        let built = entry.build_until(matrix, parameters, &limit.at_least(LEAST_TO_BUILD).stop())?;
-        Ok(Self::new(built, limit))
-    }
-
-    /// Shortens the limit if the bound covers `audience` and some node is proven to learn as much as the
-    /// bound says. More time would then improve only the account of the one observer who is looked at. A
-    /// limit that the user `told` stays.
-    pub(crate) fn where_it_wins(mut self, told: Option<u64>, audience: &Audience) -> Self {
-        if told.is_some() || audience.looking_at_all().is_none() {
-            return self;
-        }
-        let soon = self.limit.of(LEAST_TO_ANSWER);
-        if bound_is_attained(&*self.protocol, audience, &self.limit.of(LEAST_TO_ANSWER).stop()) {
-            (self.stop, self.started) = (soon.stop(), Instant::now());
-            self.limit = soon;
-        }
-        self
-    }
-
-    /// Covers every node by the bound alone, if it is quickly proven that no account could lower the noise
-    /// that the target needs.
-    pub(crate) fn settled(&self, audience: &Audience, target: &Target) -> Option<Covered<'_>> {
-        let soon = self.limit.of(LEAST_TO_ANSWER).stop();
-        Covered::by_attained_bound(&*self.protocol, audience, target, &soon)
-    }
-
-    /// If the answer takes long, prints what is known before any account is computed: `known` puts the bounds
-    /// of all observers into words.
-    pub(crate) fn meanwhile(
-        &self,
-        audience: &Audience,
-        quiet: bool,
-        known: impl FnOnce(&[Box<dyn Account + '_>]) -> Option<String> + Send + 'static,
-    ) -> Meanwhile {
-        let protocol = Arc::clone(&self.protocol);
-        let seconds = match self.limit {
-            Limit::Never | Limit::Work(_) => None,
-            Limit::Seconds(seconds) => Some(seconds),
-        };
-        let observers = [audience.looked_at(), audience.others()].concat();
-        // With `--patience 0` the bounds are the answer and come at once.
-        Meanwhile::new(quiet || self.limit.is_none_at_all(), move || {
-            let bounds = observers.iter().map(|observer| protocol.local_bound(observer));
-            let known = bounds.collect::<Result<Vec<_>, _>>().ok().and_then(|bounds| known(&bounds));
-            words::so_far(known.as_deref(), seconds)
-        })
-    }
-
-    /// The notes that say for how many observers the bound is used; one note per reason.
-    pub(crate) fn notes(&self) -> Vec<String> {
-        let given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
-        let cut = locked(&self.cut);
-        let waited = self.waited();
-        let cut = cut.iter().filter(|observer| !given_up.contains_key(observer)).map(|_| &waited);
-        let mut reasons: Vec<&String> = given_up.values().chain(cut).collect();
-        reasons.sort_unstable();
-        let observers = reasons.chunk_by(|a, b| a == b).map(|same| {
-            let who =
-                if same.len() == 1 { "one observer".into() } else { format!("{} observers", same.len()) };
-            format!("for {who} the bound of whoever hears the noisy values themselves is given: {}", same[0])
-        });
-        let pairs = self.pairs.load(Ordering::Relaxed).then(|| {
-            "for pairs that do not fit in memory, the bound of whoever hears the noisy values themselves is given"
-                .to_owned()
-        });
-        observers.chain(pairs).collect()
-    }
-
-    /// The account of an observer; or the bound, and why it replaces the account.
-    pub(crate) fn look<'a>(
-        &'a self,
-        observer: &Observer,
-        mut stop: Stop,
-    ) -> Result<(Box<dyn Account + 'a>, Option<String>), Error> {
-        if locked(&self.cut).contains(observer) {
-            return self.bound(observer, Stopped::OutOfWork.into());
-        }
-        if self.limit.is_none_at_all() {
-            let quickly = self.limit.of(LEAST_TO_ANSWER);
-            if self.protocol.is_formula() {
-                stop = quickly.stop();
-            } else {
-                match self.bound(observer, Stopped::OutOfTime.into()) {
-                    // A protocol without this bound has a formula instead, which takes hardly any time.
-                    Err(error) if was_out(&error) => stop = quickly.stop(),
-                    bound => return bound,
-                }
-            }
-        }
-        match self.protocol.account_until(observer, &stop) {
-            Err(error) if is_too_large(&error) || was_out(&error) => self.bound(observer, error),
-            Err(error) => Err(error),
-            // All losses of this account follow from its unit losses, so no bound will have to replace one.
-            Ok(account) if account.unit_losses().is_some() => Ok((account, None)),
-            Ok(account) => {
-                let bound = self.protocol.local_bound(observer).ok();
-                locked(&self.stops).insert(observer.clone(), stop.clone());
-                let given_up = GivenUp {
-                    used: Arc::clone(&self.pairs),
-                    cut: Some(Arc::clone(&self.cut)),
-                    of: observer.clone(),
-                };
-                let every_pair = self.every_pair;
-                let time = Time { stop, of_question: None };
-                Ok((Box::new(PatientAccount { account, time, bound, every_pair, given_up }), None))
-            }
-        }
-    }
-
-    /// The accounts of groups of observers, computed in half of what is left. Refuses a batch that would
-    /// not be done in time at the pace of the previous one.
-    pub(crate) fn look_at_groups<'a>(
-        &'a self,
-    ) -> impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error> {
-        let (stop, half) = self.limit.half(self.started);
-        let pace = Mutex::new(Duration::ZERO);
-        let used = Arc::clone(&self.pairs);
-        move |observers| {
-            let mut pace = pace.lock().unwrap_or_else(PoisonError::into_inner);
-            let (started, many) = (Instant::now(), u32::try_from(observers.len()).unwrap_or(u32::MAX));
-            let left = half.map(|half| half.saturating_duration_since(started));
-            if left.is_some_and(|left| left < *pace * many) {
-                return Err(Stopped::OutOfTime.into());
-            }
-            let share = share(&stop, observers.len());
-            let accounts = each_in_order(observers, |observer| -> Result<Box<dyn Account + 'a>, Error> {
-                let stop = stop.within(share);
-                let account = self.scaled(self.protocol.account_until(observer, &stop)?)?;
-                // Some accounts compute all losses when the first is asked for; that time must count here.
-                let outside = (0..self.protocol.node_count()).find(|&u| !observer.contains(u));
-                outside.map(|u| account.unit(u)).transpose()?;
-                let given_up = GivenUp { used: Arc::clone(&used), cut: None, of: observer.clone() };
-                let time = Time { stop, of_question: None };
-                Ok(Box::new(PatientAccount { account, time, bound: None, every_pair: false, given_up }))
-            })?;
-            // A single account may include work that is done once for all, so its time says nothing about the
-            // pace.
-            *pace = if many > 1 { started.elapsed() / many } else { Duration::ZERO };
-            Ok(accounts)
-        }
-    }
-
-    /// The bound for an observer and why it is used; the error if the protocol has no such bound.
-    fn bound<'a>(
-        &'a self,
-        observer: &Observer,
-        why: Error,
-    ) -> Result<(Box<dyn Account + 'a>, Option<String>), Error> {
-        let Ok(bound) = self.protocol.local_bound(observer) else { return Err(why) };
-        let why = match why {
-            why if was_out(&why) => self.waited(),
-            why if is_beyond(&why, self.stop.memory()) => format!("{why}; --patience SECONDS allows more"),
-            why => why.to_string(),
-        };
-        Ok((bound, Some(why)))
-    }
-
-    fn waited(&self) -> String {
-        match self.limit {
-            Limit::Seconds(0) => "--patience 0 asks for it".into(),
-            Limit::Seconds(seconds) => format!("what is seen was not known within {seconds} s"),
-            Limit::Work(_) => {
-                "what is seen takes more work than the default allows: --patience SECONDS gives it more"
-                    .into()
-            }
-            Limit::Never => Stopped::OutOfTime.to_string(),
-        }
-    }
+/// The notes that say for how many observers the bound is used.
+pub(crate) fn notes(protocol: &Patient<'_>) -> Vec<String> {
+    words::replaced(protocol, option)
 }
 
-/// Seconds for an answer that has no bound to replace it, and for quick proofs about the bound.
-const LEAST_TO_ANSWER: u64 = 2;
+/// Why the bound is used.
+pub(crate) fn reason(why: &Why) -> String {
+    words::reason(why, option)
+}
 
-/// Seconds for choosing the parameters of a protocol, and for its error.
-const LEAST_TO_BUILD: u64 = 10;
+fn option(much: &str) -> String {
+    format!("--patience {much}")
+}
 
-impl Protocol for Patient {
-    fn node_count(&self) -> usize {
-        self.protocol.node_count()
-    }
-
-    /// Within a part of the limit, or all of it where none is told.
-    fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
-        let stop = if stop == &Stop::never() { &self.stop } else { stop };
-        let (account, why) = self.look(observer, stop.clone())?;
-        let account = self.scaled(account)?;
-        if let Some(why) = why {
-            self.given_up.lock().unwrap_or_else(PoisonError::into_inner).insert(observer.clone(), why);
-        }
-        Ok(account)
-    }
-
-    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        self.scaled(self.protocol.local_bound(observer)?)
-    }
-
-    /// None with `--patience 0`.
-    fn symmetries(&self) -> Vec<Vec<u32>> {
-        if self.limit.is_none_at_all() { Vec::new() } else { self.protocol.symmetries() }
-    }
-
-    /// A glimpse has as much time as building the protocol has.
-    fn glimpse<'a>(&'a self, observer: &Observer, _: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
-        self.scaled(self.protocol.glimpse(observer, &self.limit.of(LEAST_TO_BUILD).stop())?)
-    }
-
-    /// The error may take as long as an account, so it has the full patience, and at least the time for
-    /// building.
-    fn error_until(&self, noise: NoiseMultiplier, _: &Stop) -> Result<f64, Error> {
-        self.protocol.error_until(noise, &self.limit.at_least(LEAST_TO_BUILD).stop())
-    }
-
-    fn message_count(&self) -> Result<f64, Error> {
-        self.protocol.message_count()
-    }
-
-    fn program_text(&self) -> Result<Vec<u8>, Error> {
-        self.protocol.program_text()
-    }
-
-    fn attack<'a>(
-        &'a self,
-        u: usize,
-        observer: &Observer,
-        noise: NoiseMultiplier,
-    ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        self.protocol.attack(u, observer, noise)
-    }
+/// If the answer takes long, prints what is known before any account is computed: `known` puts the bounds of
+/// all observers into words.
+pub(crate) fn meanwhile(
+    protocol: &Patient<'static>,
+    audience: &Audience,
+    quiet: bool,
+    known: impl FnOnce(&[Box<dyn Account + '_>]) -> Option<String> + Send + 'static,
+) -> Meanwhile {
+    let limit = protocol.limit();
+    let (protocol, seconds) = (protocol.protocol(), limit.time().map(|time| time.as_secs()));
+    let observers = [audience.looked_at(), audience.others()].concat();
+    // With `--patience 0` the bounds are the answer and come at once.
+    Meanwhile::new(quiet || limit.is_none_at_all(), move || {
+        let bounds = observers.iter().map(|observer| protocol.local_bound(observer));
+        let known = bounds.collect::<Result<Vec<_>, _>>().ok().and_then(|bounds| known(&bounds));
+        words::so_far(known.as_deref(), seconds)
+    })
 }

@@ -4,7 +4,7 @@ use crate::args::{Knowledge, MAX_FOR_ALL, Observers, ProtocolChoice, TargetChoic
 use crate::errors::Failure;
 use crate::input::{Names, bytes, node};
 use crate::output::{note, up};
-use crate::patience::{Limit, Patient};
+use crate::patience::{self, Limit, Patient};
 use ndp_account::{Allowed, Audience, Observer, Target};
 use ndp_algos::registry::{self, Parameters};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
@@ -221,16 +221,16 @@ fn listed(target: &Target) -> Option<Vec<usize>> {
 }
 
 /// The protocol of a text `name` or `name:parameter=value,...`, within this limit.
-pub(crate) fn protocol(text: &str, matrix: &GossipMatrix, limit: Limit) -> Result<Patient, Failure> {
+pub(crate) fn protocol(text: &str, matrix: &GossipMatrix, limit: Limit) -> Result<Patient<'static>, Failure> {
     let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
     let parameters: Parameters = parameters.parse()?;
-    Ok(Patient::of_entry(registry::find(name)?, matrix, &parameters, limit)?)
+    Ok(patience::built(registry::find(name)?, matrix, &parameters, limit)?)
 }
 
 /// The protocol that the user chose.
 pub(crate) struct ChosenProtocol {
     /// The protocol, with the patience that the user gave.
-    pub(crate) protocol: Patient,
+    pub(crate) protocol: Patient<'static>,
     pub(crate) name: String,
 }
 

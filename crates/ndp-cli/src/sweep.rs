@@ -10,7 +10,7 @@ pub(crate) mod plan;
 use crate::args::{Sweep, Weights};
 use crate::errors::Failure;
 use crate::output::{finite, hex};
-use crate::patience::{Limit, Patient};
+use crate::patience::{self, Limit, Patient};
 use crate::{input, plain, question};
 use ndp_account::Protocol as _;
 use ndp_account::{Assumption, Changes, Coverage, Observer, RestsOn, Said, Statement};
@@ -36,7 +36,7 @@ pub(crate) struct Study {
     /// The seed of the sample.
     pub(crate) seed: u64,
     coverage: Coverage,
-    pub(crate) protocols: Vec<(String, Patient)>,
+    pub(crate) protocols: Vec<(String, Patient<'static>)>,
     pub(crate) noises: Vec<(f64, NoiseMultiplier)>,
     pub(crate) measure: Measure,
     top: usize,
@@ -110,7 +110,7 @@ impl Study {
         // speed of the machine.
         let sensitivity = asked.unit.sensitivity;
         let build = |name: &String| {
-            Ok((name.clone(), question::protocol(name, &matrix, Limit::Never)?.on_values_of(sensitivity)))
+            Ok((name.clone(), question::protocol(name, &matrix, Limit::never())?.on_values_of(sensitivity)))
         };
         let protocols = asked.protocols.iter().map(build).collect::<Result<Vec<_>, Failure>>()?;
         Ok(Self {
@@ -134,7 +134,7 @@ impl Study {
         self.protocols.len() * self.observers.len()
     }
 
-    fn item(&self, item: usize) -> (&(String, Patient), &Observer) {
+    fn item(&self, item: usize) -> (&(String, Patient<'static>), &Observer) {
         let count = self.observers.len();
         (&self.protocols[item / count], &self.observers[item % count])
     }
@@ -257,7 +257,7 @@ impl Study {
         };
         let by: BTreeSet<String> = account.theorems().iter().map(ToString::to_string).collect();
         Ok(json!({ "item": item, "protocol": name, "observer": named, "rank": rank, "failure": account.failure(),
-            "bound": bound, "granted": granted, "by": by, "at": summaries })
+            "bound": bound.as_ref().map(patience::reason), "granted": granted, "by": by, "at": summaries })
         .to_string())
     }
 

@@ -11,11 +11,13 @@
 mod coverage;
 mod guesses;
 pub mod page;
+mod replaced;
 mod rests_on;
 mod terms;
 
 pub use coverage::*;
 pub use guesses::*;
+pub use replaced::{reason, replaced};
 pub use rests_on::*;
 pub use terms::*;
 

@@ -111,19 +111,7 @@ impl Row {
         let covered = protocol.and_then(|protocol| Ok((protocol, cover(protocol)?)));
         let (protocol, covered) = match covered {
             Ok(found) => found,
-            Err(error) => {
-                return Self {
-                    name: name.into(),
-                    least: Err(error.clone()),
-                    error: Err(error.clone()),
-                    messages: Err(error),
-                    grade: None,
-                    failure: 0.0,
-                    coverage: None,
-                    looked_at: None,
-                    statement: None,
-                };
-            }
+            Err(error) => return Self::refused(name, error),
         };
         let covered = covered.borrow();
         let least = covered.least_noise(target);
@@ -139,6 +127,22 @@ impl Row {
             looked_at: least.as_ref().ok().and_then(|least| covered.of_looked_at(target, least)),
             statement: covered.statement().ok(),
             least,
+        }
+    }
+
+    /// The row of a protocol that has no answer.
+    #[must_use]
+    pub fn refused(name: &str, why: Error) -> Self {
+        Self {
+            name: name.into(),
+            least: Err(why.clone()),
+            error: Err(why.clone()),
+            messages: Err(why),
+            grade: None,
+            failure: 0.0,
+            coverage: None,
+            looked_at: None,
+            statement: None,
         }
     }
 }

@@ -12,7 +12,7 @@ mod linear;
 mod names;
 mod observer;
 mod outsider;
-mod patient;
+mod patience;
 mod search;
 mod smaller;
 mod statement;
@@ -21,7 +21,6 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod uniform;
-mod until;
 mod uses;
 mod worst;
 
@@ -36,15 +35,15 @@ pub use linear::{between, bound_of_releases, local_bound};
 pub use names::{Named, NodeNames, named};
 pub use observer::{Observer, Senders};
 pub use outsider::of_outsider;
-pub use patient::{
-    GivenUp, PatientAccount, Time, account_or_bound, is_beyond, is_too_large, locked, was_out,
+pub use patience::{
+    GivenUp, Limit, Patient, PatientAccount, Time, WORK, Why, account_or_bound, is_beyond, is_too_large,
+    locked, sharing, was_out,
 };
 pub use search::of_pair as search_of_pair;
 pub use smaller::at_most;
 pub use statement::{Said, Statement};
 pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
-pub use until::Until;
 pub use worst::{Worst, bound_is_attained, largest};
 
 use crate::counter::Counter;

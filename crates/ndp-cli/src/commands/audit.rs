@@ -58,7 +58,7 @@ pub(crate) fn run(asked: &Audit, quiet: bool) -> Result<(), Failure> {
 impl<'a> Study<'a> {
     fn of(asked: &'a Audit) -> Result<Self, Failure> {
         let (graph, matrix) = input::network(&asked.graph, asked.protocol.gossip.weights)?;
-        let protocol = question::chosen(&asked.protocol, &matrix, Limit::Never)?;
+        let protocol = question::chosen(&asked.protocol, &matrix, Limit::never())?;
         let source = input::node(&graph, &asked.source)?;
         let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
         if chosen.observers.len() != 1 {

@@ -5,7 +5,7 @@ use super::prove::Proof;
 use crate::args::Calibrate;
 use crate::errors::{Failure, in_words};
 use crate::output::{count, finite, note, number, up};
-use crate::patience::{Limit, Patient};
+use crate::patience::{self, Patient};
 use crate::question::{Chosen, ChosenProtocol};
 use crate::show::{Answer, Part, Sheet, show};
 use crate::{input, plain, question};
@@ -21,7 +21,7 @@ struct Study<'a> {
     graph: Graph,
     target: Target,
     chosen: Chosen,
-    protocol: Patient,
+    protocol: Patient<'static>,
     name: String,
     proof: Option<Proof>,
 }
@@ -54,8 +54,8 @@ impl<'a> Study<'a> {
         let (graph, matrix) = input::network(&asked.graph, asked.protocol.gossip.weights)?;
         let target = asked.target.required(&graph)?;
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
-        let mut protocol = question::chosen(&asked.protocol, &matrix, Limit::told(asked.effort.patience))?;
-        protocol.protocol = protocol.protocol.where_it_wins(asked.effort.patience, &chosen.audience);
+        let mut protocol = question::chosen(&asked.protocol, &matrix, patience::told(asked.effort.patience))?;
+        protocol.protocol = protocol.protocol.where_it_wins(&chosen.audience);
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
         let proof = proof.transpose()?;
@@ -66,16 +66,16 @@ impl<'a> Study<'a> {
 
     fn answer(&self, quiet: bool) -> Result<Calibrated<'_>, Failure> {
         let (target, unit) = (self.target.clone(), self.asked.unit.sensitivity);
-        let meanwhile = self.protocol.meanwhile(&self.chosen.audience, quiet, move |bounds| {
+        let meanwhile = patience::meanwhile(&self.protocol, &self.chosen.audience, quiet, move |bounds| {
             let least = least_noise(bounds, &target).ok()?;
             Some(words::noise_is_enough(question::in_unit(least.noise, unit)))
         });
         let covered = covered(&self.protocol, &self.chosen, quiet)?;
-        let before = self.protocol.notes().len();
+        let before = patience::notes(&self.protocol).len();
         let least = self.protocol.steady(|| covered.least_noise(&self.target))?;
         drop(meanwhile);
         // `covered` has already printed the notes about observers; print only those added since.
-        self.protocol.notes().iter().skip(before).for_each(|text| note(text));
+        patience::notes(&self.protocol).iter().skip(before).for_each(|text| note(text));
         Ok(Calibrated {
             study: self,
             of_looked_at: covered.of_looked_at(&self.target, &least),

@@ -5,7 +5,7 @@ mod show;
 use crate::args::Compare;
 use crate::errors::Failure;
 use crate::output::note;
-use crate::patience::{Limit, Patient, sharing};
+use crate::patience::{self, Patient, sharing};
 use crate::progress::Progress;
 use crate::question::Chosen;
 use crate::{input, question, show as showing};
@@ -59,14 +59,15 @@ impl<'a> Study<'a> {
         let names = &self.names;
         let progress = Progress::new(names.len() as u64, "protocols", quiet);
         let mut done = 0;
-        let found = sharing(Limit::told(self.asked.effort.patience), names.len(), |at, limit| {
+        let found = sharing(patience::told(self.asked.effort.patience), names.len(), |at, limit| {
             let name = &names[at];
             let (entry, parameters) = name.split_once(':').unwrap_or((name, ""));
             // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
             let (entry, parameters) = (registry::find(entry)?, parameters.parse()?);
-            let built = Patient::of_entry(entry, &self.matrix, &parameters, limit);
-            let of_values =
-                |protocol: Patient| protocol.for_every_pair().on_values_of(self.asked.unit.sensitivity);
+            let built = patience::built(entry, &self.matrix, &parameters, limit);
+            let of_values = |protocol: Patient<'static>| {
+                protocol.for_every_pair().on_values_of(self.asked.unit.sensitivity)
+            };
             let built = built.map(of_values);
             if let Err(error @ Error::NoSuchName { .. }) = built {
                 return Err(Failure::from(error));
@@ -74,7 +75,7 @@ impl<'a> Study<'a> {
             let protocol = built.as_ref().map_err(Error::clone);
             let row = super::row(name, protocol, &self.chosen.audience, &self.target);
             let notes: Vec<String> =
-                built.iter().flat_map(Patient::notes).map(|note| format!("{name}: {note}")).collect();
+                built.iter().flat_map(patience::notes).map(|note| format!("{name}: {note}")).collect();
             // A question that is asked again was counted.
             if at == done {
                 done += 1;

@@ -4,7 +4,7 @@ use super::accounts;
 use crate::args::Ledger as Asked;
 use crate::errors::Failure;
 use crate::output::{finite, up};
-use crate::patience::Limit;
+use crate::patience;
 use crate::progress::Progress;
 use crate::question::Chosen;
 use crate::show::{Answer, Exposed, Part, Sheet, show};
@@ -83,7 +83,7 @@ fn answer(asked: &Asked, quiet: bool) -> Result<Spent<'_>, Failure> {
         })?;
         let noise = question::noise(noise, 1.0)?;
         let protocol =
-            question::protocol(name, &matrix, Limit::told(asked.effort.patience))?.for_every_pair();
+            question::protocol(name, &matrix, patience::told(asked.effort.patience))?.for_every_pair();
         let accounts = accounts(&protocol, &chosen.observers, quiet)?.into_iter();
         let accounts =
             accounts.map(|account| named(account, names.clone())).collect::<Result<Vec<_>, _>>()?;

@@ -9,7 +9,7 @@ use super::prove::Proof;
 use crate::args::Loss;
 use crate::errors::Failure;
 use crate::output::{line, note, npy};
-use crate::patience::Limit;
+use crate::patience;
 use crate::question::{self, Chosen, ChosenProtocol};
 use crate::{input, plain, show as showing};
 use ndp_account::{Allowed, Coverage, Covered, Observer, Rest, Statement, Target, Worst, check, largest};
@@ -86,8 +86,8 @@ impl<'a> Study<'a> {
         let (graph, matrix) = input::network(&asked.graph, asked.protocol.gossip.weights)?;
         let (measure, target) = (asked.target.measure()?, asked.target.target(&graph)?);
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
-        let mut protocol = question::chosen(&asked.protocol, &matrix, Limit::told(asked.effort.patience))?;
-        protocol.protocol = protocol.protocol.where_it_wins(asked.effort.patience, &chosen.audience);
+        let mut protocol = question::chosen(&asked.protocol, &matrix, patience::told(asked.effort.patience))?;
+        protocol.protocol = protocol.protocol.where_it_wins(&chosen.audience);
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
         let proof = proof.transpose()?;
@@ -99,7 +99,7 @@ impl<'a> Study<'a> {
     fn answer(&self, quiet: bool) -> Result<Found<'_>, Failure> {
         let (graph, noise, measure) = (&self.graph, self.noise, self.measure);
         let protocol = &self.protocol.protocol;
-        let meanwhile = protocol.meanwhile(&self.chosen.audience, quiet, move |bounds| {
+        let meanwhile = patience::meanwhile(protocol, &self.chosen.audience, quiet, move |bounds| {
             let most = largest(bounds, noise, measure).ok()??;
             Some(words::every_pair_at_most(most.loss.into_value(), measure))
         });
@@ -107,7 +107,7 @@ impl<'a> Study<'a> {
         let seed = self.asked.knowledge.seed;
         let losses = all(graph, protocol, covered.looked_at(), noise, measure, (seed, quiet))?;
         drop(meanwhile);
-        let mut notes = protocol.notes();
+        let mut notes = patience::notes(protocol);
         notes.extend(losses.note().inspect(|text| note(text)));
         // Computed after the losses: if a bound replaced one of them, the statement must name the bound's
         // theorem.

@@ -31,7 +31,7 @@ pub(super) struct Entry {
 /// that are done in time are a random sample.
 pub(super) fn all(
     graph: &Graph,
-    protocol: &Patient,
+    protocol: &Patient<'_>,
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
     measure: Measure,

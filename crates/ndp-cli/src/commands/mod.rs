@@ -21,7 +21,7 @@ mod train;
 use crate::args::{Arguments, Command};
 use crate::errors::{Failure, in_words};
 use crate::output::{line, note, print};
-use crate::patience::Patient;
+use crate::patience::{self, Patient};
 use crate::progress::Progress;
 use crate::question::Chosen;
 use clap::CommandFactory;
@@ -29,7 +29,6 @@ use ndp_account::{Account, Audience, Covered, Observer, Row, Target};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::GossipMatrix;
 use ndp_graph::progress::Stop;
-use std::cell::OnceCell;
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     start_threads(arguments.threads)?;
@@ -95,14 +94,14 @@ fn protocols() -> Result<(), Failure> {
 /// The account of every observer; threads take the observers in order. If this takes more than a second,
 /// progress goes to standard error.
 fn accounts<'a>(
-    protocol: &'a Patient,
+    protocol: &'a Patient<'_>,
     observers: &[Observer],
     quiet: bool,
 ) -> Result<Vec<Box<dyn Account + 'a>>, ndp_account::Error> {
     let progress = Progress::new(observers.len() as u64, "observers", quiet);
     let accounts = protocol.accounts(observers, || progress.one());
     drop(progress);
-    for text in protocol.notes() {
+    for text in patience::notes(protocol) {
         note(&text);
     }
     accounts
@@ -110,35 +109,20 @@ fn accounts<'a>(
 
 /// What an audience learns. Observers who are looked at have their own accounts; a bound, a symmetry or an
 /// account of their group covers the others.
-fn covered<'a>(protocol: &'a Patient, chosen: &Chosen, quiet: bool) -> Result<Covered<'a>, Failure> {
-    Ok(by_groups(protocol, &chosen.audience, |observers| accounts(protocol, observers, quiet))?)
+fn covered<'a>(protocol: &'a Patient<'_>, chosen: &Chosen, quiet: bool) -> Result<Covered<'a>, Failure> {
+    Ok(protocol.cover(&chosen.audience, |observers| accounts(protocol, observers, quiet))?)
 }
 
-fn by_groups<'a>(
-    protocol: &'a Patient,
+/// The row of a protocol in a comparison.
+fn row(
+    name: &str,
+    built: Result<&Patient<'_>, ndp_account::Error>,
     audience: &Audience,
-    look: impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, ndp_account::Error>,
-) -> Result<Covered<'a>, ndp_account::Error> {
-    Covered::of(protocol, audience, look)?.by_groups(audience, protocol.look_at_groups())
-}
-
-/// The row of a protocol in a comparison: its noise, error and messages. Observers are covered as in
-/// [`covered`].
-fn row(name: &str, built: Result<&Patient, ndp_account::Error>, audience: &Audience, target: &Target) -> Row {
-    // A question that is asked again asks the same accounts.
-    let covered = OnceCell::new();
-    let of = || {
-        Row::of(name, built.clone(), target, |protocol| {
-            let made = || match protocol.settled(audience, target) {
-                Some(covered) => Ok(covered),
-                None => by_groups(protocol, audience, |observers| protocol.accounts(observers, || {})),
-            };
-            covered.get_or_init(made).as_ref().map_err(ndp_account::Error::clone)
-        })
-    };
-    let row = match &built {
-        Ok(protocol) => protocol.steady(of),
-        Err(_) => of(),
+    target: &Target,
+) -> Row {
+    let row = match built {
+        Ok(protocol) => protocol.row(name, audience, target),
+        Err(error) => Row::refused(name, error),
     };
     Row { least: row.least.map_err(in_words), error: row.error.map_err(in_words), ..row }
 }

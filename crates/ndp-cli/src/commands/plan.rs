@@ -7,7 +7,7 @@ use super::stopping_rounds;
 use crate::args::{Plan, Weights};
 use crate::errors::Failure;
 use crate::output::up;
-use crate::patience::{Limit, Patient, sharing};
+use crate::patience::{self, Limit, sharing};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
 use crate::{input, show as showing};
@@ -121,7 +121,7 @@ impl<'a> Study<'a> {
         let progress = Progress::new(candidates.len() as u64, "candidates", quiet);
         let (mut best, mut done): (Option<Found>, usize) = (None, 0);
         let mut noiseless = BTreeMap::<&str, usize>::new();
-        let found = sharing(Limit::told(self.asked.effort.patience), candidates.len(), |at, limit| {
+        let found = sharing(patience::told(self.asked.effort.patience), candidates.len(), |at, limit| {
             let (found, cut) = match self.one(&self.graph, &candidates[at], limit)? {
                 Tried::Found(found, cut) => (Some(*found), cut),
                 Tried::Nothing { cut } => (None, cut),
@@ -178,7 +178,7 @@ impl<'a> Study<'a> {
         let start = Instant::now();
         let matrix = input::matrix(graph, candidate.weights)?;
         let entry = registry::find(candidate.name)?;
-        let built = Patient::of_entry(entry, &matrix, &candidate.parameters, limit);
+        let built = patience::built(entry, &matrix, &candidate.parameters, limit);
         let Ok(built) = built else { return Ok(Tried::Nothing { cut: false }) };
         let built = built.for_every_pair().on_values_of(self.asked.unit.sensitivity);
         let row = super::row(candidate.name, Ok(&built), &self.chosen.audience, &self.target);

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.gossip.weights)?;
-    let protocol = question::chosen(&asked.protocol, &matrix, Limit::Never)?;
+    let protocol = question::chosen(&asked.protocol, &matrix, Limit::never())?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let sources = asked.sources.iter().map(|label| input::node(&graph, label));
     // A node that is named twice has one pair.

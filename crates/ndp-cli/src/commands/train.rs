@@ -9,7 +9,7 @@ use super::losses::{all, of_others, right_guesses};
 use crate::args::{Knowledge, Train};
 use crate::errors::Failure;
 use crate::output::{note, number};
-use crate::patience::{Limit, Patient};
+use crate::patience::{self, Patient};
 use crate::progress::Progress;
 use crate::question::Chosen;
 use crate::show::Exposed;
@@ -33,7 +33,7 @@ struct Study<'a> {
     problem: Problem,
     measure: Measure,
     chosen: Chosen,
-    protocol: Patient,
+    protocol: Patient<'static>,
 }
 
 /// What was found.
@@ -81,7 +81,8 @@ impl<'a> Study<'a> {
         let bounds = DataBounds::default();
         let constants = problem.objective.constants(bounds.feature_norm, bounds.label_size, problem.domain);
         let protocol = PrivateTraining::new(problem.count, constants, problem.training.clone())?;
-        let protocol = Patient::new(Box::new(protocol), Limit::told(asked.effort.patience)).for_every_pair();
+        let protocol =
+            Patient::new(Box::new(protocol), patience::told(asked.effort.patience)).for_every_pair();
         let knowledge = Knowledge { hidden_senders: false, without_own_noise: false, seed: asked.seed };
         let mut chosen = question::observers(&graph, &asked.observers, &knowledge)?;
         if matches!(problem.training, Training::Federated(_)) && asked.observers.is_default() {
@@ -108,7 +109,7 @@ impl<'a> Study<'a> {
             sigma,
             private,
             plain,
-            notes: self.protocol.notes(),
+            notes: patience::notes(&self.protocol),
         })
     }
 

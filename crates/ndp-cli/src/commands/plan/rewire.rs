@@ -3,7 +3,7 @@
 use super::{Found, Plans, Tried};
 use crate::errors::Failure;
 use crate::input;
-use crate::patience::{Limit, WORK};
+use crate::patience::{self, WORK};
 use crate::progress::Progress;
 use ndp_graph::Graph;
 use rand::SeedableRng;
@@ -88,7 +88,7 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         for (u, v) in near(&graph, TRIED, rng) {
             let larger = with_edge(&graph, u, v)?;
             let smallest = better.as_ref().map_or(error * WORTH, |(error, ..)| *error);
-            let tried = study.one(&larger, &best.candidate, Limit::told(asked.effort.patience))?;
+            let tried = study.one(&larger, &best.candidate, patience::told(asked.effort.patience))?;
             if let Tried::Found(found, _) = tried
                 && let Some(error) = found.error.filter(|&error| error < smallest)
             {

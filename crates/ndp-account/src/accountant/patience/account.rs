@@ -1,8 +1,8 @@
 //! Accounts and profiles within a limit, with the bound that may stand for them.
 
-use super::{Account, Observer, Protocol};
 use crate::forward::forward;
-use crate::{Assumption, By, Error, RestsOn, Terms};
+
+use crate::{Account, Assumption, By, Error, Observer, Protocol, RestsOn, Terms};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
 use ndp_numeric::stop::{Stop, Stopped};
