@@ -44,6 +44,8 @@ class Graded:
     def __init__(self, value: Any, what: str = "", detail: Mapping[str, Any] | None = None) -> None:
         if type(self) in (Graded, Guarantee):
             raise TypeError("a number is Exact, UpperBound, Printed or Estimate")
+        if isinstance(value, Graded):
+            raise TypeError(f"{value!r} has its grade already: value is the number alone")
         self.value = value
         self.what = what
         self.detail = dict(detail or {})

@@ -153,7 +153,7 @@ def plan(
     >>> found[0]["protocol"], round(found[0]["sigma"], 3)
     ('decor', 2.936)
     >>> found.why[0].partition(" Next")[0]
-    'decor is first because its error, at most 1.31269, is the smallest found.'
+    'decor is first because its error is at most 1.31269, the smallest bound found.'
     """
     network = Graph(graph)
     only = [] if protocols is None else [str(name).replace("_", "-") for name in protocols]
@@ -204,7 +204,7 @@ def _first_and_second(found: list[dict[str, Any]]) -> list[str]:
     best = found[0]
     if best["error"] is None:
         return []
-    said = f"{named(best)} is first because its error, at most {shown(best['error'], '.5f', True)}, is the smallest found."
+    said = f"{named(best)} is first because its error is at most {shown(best['error'], '.5f', True)}, the smallest bound found."
     following = (row for row in found if row["protocol"] != best["protocol"] and row["error"] is not None)
     second = next(following, None)
     if second is None:

@@ -26,7 +26,7 @@ def test_a_plan_is_that_of_the_command():
         assert (row["protocol"], row["weights"], row["parameters"], row["messages"]) == (name, weights, parameters, messages)
         assert (f"{row['sigma']:.5f}", f"{row['error']:.5f}", row["grade"]) == (sigma, error, "exact")
     assert found.why[0] == (
-        "decor is first because its error, at most 0.46397, is the smallest found. "
+        "decor is first because its error is at most 0.46397, the smallest bound found. "
         "Next is gopa, at most 0.46397 (as good as the same), with 1122 messages in place of 1122."
     )
     assert "any_topology=True tries them): one-peer, hierarchical, ring-sum" in found.why[1]

@@ -172,3 +172,10 @@ class TestManyNodes:
         assert "observed by 3" in named.statement.line
         with pytest.raises(ndp.NdpError, match="one target"):
             ndp.least_noise(protocol, worst=(1.0, 1e-5), mean=(1.0, 1e-5))
+
+
+def test_no_grade_is_made_of_another():
+    for value in (ndp.Estimate(0.1), ndp.printed.muffliato_theorem1(ndp.Graph(([0, 1], [1, 2])), rounds=2, observer=2)):
+        for grade in (ndp.Exact, ndp.UpperBound):
+            with pytest.raises(TypeError, match="has its grade already"):
+                grade(value)

@@ -382,13 +382,13 @@ pub fn coalitions_of_neighbors(nodes: usize, size: usize, all: Option<usize>) ->
 /// use ndp_report::words::no_noise_needed;
 /// assert_eq!(
 ///     no_noise_needed(&["gopa".into(), "walk".into()]),
-///     "Whatever the noise, gopa, walk keep the limits towards those who are looked at"
+///     "Down to the smallest noise that was tried, gopa, walk keep the limits towards those who are looked at"
 /// );
 /// ```
 #[must_use]
 pub fn no_noise_needed(protocols: &[String]) -> String {
     format!(
-        "Whatever the noise, {} keep{} the limits towards those who are looked at",
+        "Down to the smallest noise that was tried, {} keep{} the limits towards those who are looked at",
         protocols.join(", "),
         if protocols.len() == 1 { "s" } else { "" }
     )

@@ -58,8 +58,8 @@ pub fn check(
 ///
 /// # Errors
 /// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise
-/// meets; [`Error::NoNoiseNeeded`] where the limits are kept whatever the noise; [`Error::NobodyLooked`] as
-/// for [`check`].
+/// meets; [`Error::NoNoiseNeeded`] where the limits are kept down to the smallest noise that is tried;
+/// [`Error::NobodyLooked`] as for [`check`].
 pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Result<LeastNoise, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
         return least_noise_of_mean(accounts, target.measure, allowed);

@@ -45,8 +45,9 @@ struct Found {
     grade: Option<Grade>,
     failure: f64,
     coverage: Coverage,
-    /// The statement about the best plan; only this one is shown.
     statement: Statement,
+    /// Where a bound stands for what observers see.
+    notes: Vec<String>,
     /// How long the answer took.
     seconds: f64,
     /// The counted work that finding it took.
@@ -198,6 +199,7 @@ impl<'a> Study<'a> {
             failure: row.failure,
             coverage: row.coverage.unwrap_or(Coverage::Named { observers: 0 }),
             statement,
+            notes: patience::notes(&built),
             seconds: start.elapsed().as_secs_f64(),
             work: built.work(),
         };

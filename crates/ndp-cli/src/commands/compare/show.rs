@@ -111,7 +111,12 @@ impl Drawn for Compared<'_> {
         let subject = plain::subject(network, observed, (protected, is_all), (self.unit(), gives));
         let whole = rows.iter().filter(|row| is_whole(row)).count();
         let target = words::target(&study.target);
-        let sentence = format!("{whole} of {} protocols can keep the limit: {target}.", rows.len());
+        let noiseless = rows.iter().filter(|row| matches!(row.least, Err(Error::NoNoiseNeeded)));
+        let noiseless: Vec<String> = noiseless.map(|row| row.name.clone()).collect();
+        let mut sentence = format!("{whole} of {} protocols can keep the limit: {target}.", rows.len());
+        if !noiseless.is_empty() {
+            sentence = format!("{sentence} {}.", words::no_noise_needed(&noiseless));
+        }
         let tone = if whole == 0 { Tone::Bad } else { Tone::Plain };
         let mut page = Page::new("Protocols at the same limit").verdict(tone, &sentence);
         page = plain::opening(page, &subject);

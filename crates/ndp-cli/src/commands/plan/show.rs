@@ -7,13 +7,14 @@ use crate::output::{count, up};
 use crate::plain;
 use crate::question;
 use crate::show::{Answer, Drawn, Part, Sheet, columns};
-use ndp_account::Assumption;
+use ndp_account::{Assumption, Statement};
 use ndp_algos::registry;
 use ndp_dp::{Grade, Verdict};
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
 use ndp_report::words;
 use serde_json::json;
+use std::collections::BTreeSet;
 
 const HEADER: [&str; 8] =
     ["protocol", "weights", "parameters", "noise", "error", "messages", "grade", "observers"];
@@ -36,8 +37,10 @@ impl Answer for Plans<'_> {
         }
         let noise = plain::noise_is(&self.best.statement);
         parts.push(Part::Line(format!("noise: {noise} ({})", self.best.candidate.name)));
-        let said = self.all().take(LISTED).map(|found| (found.candidate.name, &found.statement));
+        let said = self.said().take(LISTED);
+        parts.extend(Self::laws(said.clone()).into_iter().map(Part::Line));
         parts.extend(plain::assumed_by(said.clone()).chain(plain::changes_of(said)).map(Part::Line));
+        parts.extend(self.notes().into_iter().map(|note| Part::Line(format!("note: {note}"))));
         parts.extend(self.edges.iter().flat_map(|edges| self.suggested(edges)));
         parts
     }
@@ -63,14 +66,11 @@ impl Answer for Plans<'_> {
 }
 
 impl Drawn for Plans<'_> {
-    /// Error against messages of everything that keeps the target.
+    /// Error against messages of every plan.
     fn figure(&self) -> Figure {
         let unit = self.unit();
-        let mut panel = Panel::curves(
-            "every point keeps the target",
-            Axis::log("messages"),
-            Axis::log("error of the mean"),
-        );
+        let mut panel =
+            Panel::curves(self.points(), Axis::log("messages"), Axis::log("error of the mean, at most"));
         let mut names: Vec<&str> = self.all().map(|found| found.candidate.name).collect();
         names.sort_unstable();
         names.dedup();
@@ -118,17 +118,19 @@ impl Drawn for Plans<'_> {
         page = plain::opening(page, &subject);
         let mut particular: Vec<String> = plain::about(best.candidate.name).into_iter().collect();
         particular.push(plain::noise_in_a_sentence(statement));
-        particular.extend(plain::granted_in_sentences(statement));
+        let of_all = Self::laws(self.said()).into_iter().chain(plain::assumed_by(self.said()));
+        particular.extend(of_all.map(|what| format!("{}.", words::capital(&what))));
         page = plain::assumptions(page, subject.gives, &particular);
         let grades: Vec<Grade> = self.all().filter_map(|found| found.grade).collect();
-        page = plain::sureness(page, &grades, (best.failure, Some(statement)), &[]);
+        page = plain::sureness(page, &grades, (best.failure, Some(statement)), &self.notes());
         page = page
             .section("The plans")
             .text(&plain::measure(study.target.measure))
             .text(&self.advice().collect::<Vec<_>>().join(" "))
             .text(&self.searched())
-            .table("Smallest error first", &columns(&HEADER), &self.listed())
-            .picture(svg, "Error of the mean against messages; every point keeps the target.");
+            .table("Smallest bound on the error first", &columns(&HEADER), &self.listed())
+            .list(&plain::changes_of(self.said()))
+            .picture(svg, &format!("Error of the mean, at most, against messages; {}.", self.points()));
         plain::provenance(page, asked.knowledge.seed)
     }
 }
@@ -142,22 +144,51 @@ impl Plans<'_> {
         self.all().take(LISTED).map(|found| found.cells(self.unit())).collect()
     }
 
+    /// The statements of all plans, with their protocols.
+    fn said(&self) -> impl Iterator<Item = (&str, &Statement)> + Clone {
+        self.all().map(|found| (found.candidate.name, &found.statement))
+    }
+
+    /// The laws of the noises, where they are not all alike.
+    fn laws<'a>(said: impl Iterator<Item = (&'a str, &'a Statement)>) -> Vec<String> {
+        let laws = plain::noises_of(said);
+        if laws.len() > 1 { laws } else { Vec::new() }
+    }
+
+    /// What is true of every point of the picture.
+    fn points(&self) -> &'static str {
+        if self.all().all(|found| found.coverage.is_whole()) {
+            "every point keeps the target"
+        } else {
+            "not every point keeps the target towards everybody, as the table says"
+        }
+    }
+
+    /// Where a bound stands for what observers see, once for each protocol and reason.
+    fn notes(&self) -> Vec<String> {
+        let of = |found: &'_ Found| -> Vec<String> {
+            found.notes.iter().map(|note| format!("{}: {note}", found.candidate.name)).collect()
+        };
+        let notes: BTreeSet<String> = self.all().flat_map(of).collect();
+        notes.into_iter().collect()
+    }
+
     fn searched(&self) -> String {
         let tried = self.study.candidates.len();
         let unknown = self.all().filter(|found| found.error.is_none()).count();
-        let then = if unknown > 0 {
-            format!(", then {unknown} whose error is not known (that of gossip is, up to 2048 nodes)")
-        } else {
-            String::new()
-        };
+        let then =
+            if unknown > 0 { format!(", then {unknown} whose error is not known") } else { String::new() };
         let noiseless = if self.noiseless.is_empty() {
             String::new()
         } else {
-            format!(" {}.", words::no_noise_needed(&self.noiseless))
+            let noiseless = words::no_noise_needed(&self.noiseless);
+            format!(
+                " {noiseless}; with hardly any noise their error may be smaller than that of all plans above."
+            )
         };
         format!(
-            "Searched: {tried} combinations of protocol, weights and rounds ({} without a noise); smallest error of the mean \
-             first{then}. Other rounds, weights or graphs may do better.{noiseless}",
+            "Searched: {tried} combinations of protocol, weights and rounds ({} without a noise); smallest bound on the \
+             error of the mean first{then}. Other rounds, weights or graphs may do better.{noiseless}",
             tried - self.all().count(),
         )
     }
@@ -175,8 +206,13 @@ impl Plans<'_> {
             let name = found.candidate.name;
             if parameters.is_empty() { name.to_owned() } else { format!("{name} with {parameters}") }
         };
+        let among = if best.coverage.is_whole() && !self.all().all(|found| found.coverage.is_whole()) {
+            " of those that are shown for everybody"
+        } else {
+            ""
+        };
         let first = format!(
-            "{} is first because its error, at most {}, is the smallest found.",
+            "{} is first because its error is at most {}, the smallest bound found{among}.",
             named(best),
             up(error * unit)
         );
