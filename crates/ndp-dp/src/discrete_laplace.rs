@@ -6,8 +6,9 @@
 //! by `Δ`; the losses below are exact for it, rounded up.
 //!
 //! Many implementations of Laplace noise are not private, since the floats that they release are not spaced
-//! like real numbers. Here the released number is whole, and its probabilities differ from the law by at most
-//! 2^−53.
+//! like real numbers. Here the released number is whole, and [`DiscreteLaplace::noise`] has exactly the
+//! stated law if the bits of its generator are independent and fair. Its running time depends on the noise
+//! and may reveal something about it to an observer who measures times.
 //!
 //! # References
 //! - Ghosh, Roughgarden, Sundararajan, *Universally utility-maximizing privacy mechanisms*, SIAM J. Comput.
@@ -16,11 +17,12 @@
 //!   loss exceeds `ε`.
 
 use crate::error::ensure;
+use crate::exact_draws::laplace;
 use crate::gaussian::check_epsilon;
 use crate::laplace::{epsilon_at, exp_remainder};
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Sigma, Stated};
 use ndp_numeric::rounding::Interval;
-use rand::{Rng, RngExt};
+use rand::Rng;
 use serde::Serialize;
 
 /// Discrete Laplace noise on a query with whole values.
@@ -108,15 +110,24 @@ impl DiscreteLaplace {
         (most.min(Interval::ONE), least)
     }
 
-    /// One noise value: the difference of two geometric random numbers.
+    /// One noise value, drawn exactly: no floating-point number is drawn or compared. The generator should be
+    /// cryptographically secure, so that nobody can predict its output.
     pub fn noise(&self, rng: &mut (impl Rng + ?Sized)) -> i64 {
-        let mut geometric = || {
-            // 1 − U is uniform on (0, 1], so the logarithm is finite, and at most 37 t.
-            let uniform: f64 = rng.random();
-            whole(-self.scale * libm::log(1.0 - uniform))
-        };
-        geometric() - geometric()
+        let (t, shift) = dyadic(self.scale);
+        let (size, negative) = laplace(t, shift, rng);
+        let size = i64::try_from(size).unwrap_or(i64::MAX);
+        if negative { -size } else { size }
     }
+}
+
+/// The `t` and `shift` of `scale = t/2^shift`, for scales between 10^-12 and 10^12.
+fn dyadic(scale: f64) -> (u128, u32) {
+    let bits = scale.to_bits();
+    let (mantissa, exponent) = ((bits & ((1 << 52) - 1)) | (1 << 52), u32::try_from(bits >> 52));
+    // The scale is the mantissa times 2^(exponent - 1075).
+    let zeros = mantissa.trailing_zeros();
+    let (t, exponent) = (u128::from(mantissa >> zeros), exponent.unwrap_or(0) + zeros);
+    if exponent >= 1075 { (t << (exponent - 1075), 0) } else { (t, 1075 - exponent) }
 }
 
 /// Exact: `δ = [1 − e^{ε − (Δ−m)u} + q (1 − q^m)]/(1 + q)` for the largest whole `m` below `(Δ − εt)/2`, 0
@@ -190,12 +201,6 @@ fn sinh_remainder(x: Interval) -> Interval {
         sum = Interval::ONE + sum * square / Interval::new(2.0 * k * (2.0 * k + 1.0));
     }
     x * square / Interval::new(6.0) * sum
-}
-
-/// The whole part of a float between 0 and 2^53.
-#[allow(clippy::cast_possible_truncation, reason = "the scale is at most 10^12, and the factor 37")]
-fn whole(x: f64) -> i64 {
-    x.floor() as i64
 }
 
 /// The largest scale: above it noise values would no longer be exact as floats.
@@ -390,7 +395,7 @@ mod tests {
     #[test]
     fn the_sampler_follows_its_law() -> Result<(), Error> {
         let runs = 100_000;
-        for scale in [0.4, 2.5] {
+        for scale in [0.4, 2.5, 3.0, 1.0 / 3.0] {
             let mechanism = DiscreteLaplace::new(1, scale)?;
             let mut rng = ChaCha8Rng::seed_from_u64(3);
             let sample: Vec<i64> = (0..runs).map(|_| mechanism.noise(&mut rng)).collect();
@@ -406,6 +411,16 @@ mod tests {
             }
         }
         Ok(())
+    }
+
+    /// The scale of a draw is the float itself, not a number near it.
+    #[test]
+    fn scales_are_dyadic() {
+        for scale in [MIN_SCALE, MAX_SCALE, 0.4, 1.0, 3.0, 1.0 / 3.0, 1e11 + 0.5, 4096.0] {
+            let (t, shift) = dyadic(scale);
+            assert_eq!(t as f64 / 2f64.powi(shift as i32), scale);
+            assert!(t < 1 << 54 && (shift == 0 || t % 2 == 1), "{t} {shift}");
+        }
     }
 
     #[test]

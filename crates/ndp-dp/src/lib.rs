@@ -182,6 +182,7 @@ pub mod conversion;
 pub mod discrete_gaussian;
 pub mod discrete_laplace;
 pub mod error;
+mod exact_draws;
 pub mod federated;
 mod gaussian;
 pub mod gdp;
