@@ -1,6 +1,6 @@
 //! The exact distance of the result from the mean of the inputs.
 
-use super::run::{apply, check_values};
+use super::run::{apply, check_values, each_few_columns};
 use super::schedule::NoiseSchedule;
 use super::{MessageNoise, Part, VectorProgram};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -76,16 +76,29 @@ pub fn require_rounds(rounds: usize, products: usize) -> Result<(), Error> {
 /// A matrix too large to be dense.
 pub fn error_weights(matrix: &GossipMatrix, rounds: usize) -> Result<Vec<f64>, Error> {
     let n = matrix.node_count();
-    let mut power = matrix.to_dense()?;
-    let mut weights = Vec::with_capacity(rounds);
-    for t in 0..rounds {
-        if t > 0 {
-            power = apply(matrix.csr(), power.view());
-        }
-        weights.push(power.iter().map(|x| x * x).sum::<f64>() / n as f64);
-    }
+    let mut weights = squares_of_powers(matrix, &matrix.to_dense()?, rounds);
+    weights.iter_mut().for_each(|sum| *sum /= n as f64);
     weights.reverse();
     Ok(weights)
+}
+
+/// `‖W^k X‖_F²` for `k` from 0 to `count - 1`.
+fn squares_of_powers(matrix: &GossipMatrix, x: &Array2<f64>, count: usize) -> Vec<f64> {
+    let parts = each_few_columns(x, |mut power| {
+        let squares = |k: usize| {
+            if k > 0 {
+                power = apply(matrix.csr(), power.view());
+            }
+            power.iter().map(|x| x * x).sum()
+        };
+        (0..count).map(squares).collect::<Vec<f64>>()
+    });
+    let mut sums = vec![0.0; count];
+    // In the order of the columns, whichever is known first.
+    for part in parts {
+        sums.iter_mut().zip(part).for_each(|(sum, square)| *sum += square);
+    }
+    sums
 }
 
 impl VectorProgram<'_> {
@@ -199,7 +212,7 @@ impl VectorProgram<'_> {
         };
         let n = self.nodes;
         // The columns of W^k O or, with a noise per link, of W^k scaled by the links at their receiver.
-        let mut spread = match kind {
+        let spread = match kind {
             MessageNoise::Overheard => return Ok(clean),
             MessageNoise::PerLink => {
                 let mut squares = vec![0.0; n];
@@ -212,13 +225,7 @@ impl VectorProgram<'_> {
                 off
             }
         };
-        let mut sum = 0.0;
-        for round in 0..rounds {
-            if round > 0 {
-                spread = apply(matrix.csr(), spread.view());
-            }
-            sum += spread.iter().map(|x| x * x).sum::<f64>();
-        }
+        let sum: f64 = squares_of_powers(matrix, &spread, rounds).into_iter().sum();
         let variance = (ratio * sigma.get()).powi(2) * columns as f64;
         Ok(clean + variance * sum / n as f64)
     }

@@ -2,12 +2,13 @@
 
 use super::{Moment, Round, VectorProgram};
 use crate::vector::schedule::NoiseSchedule;
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis, s};
 use ndp_account::Error;
 use ndp_dp::Sigma;
 use ndp_graph::{Csr, Step};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
 
 /// Everything that was drawn and sent in one run.
 ///
@@ -209,18 +210,20 @@ impl VectorProgram<'_> {
 
     /// The values at the end as combinations of those at the start, `n` by `n`, without noise.
     pub(super) fn followed(&self) -> Array2<f64> {
-        let mut state = State::new(Array2::eye(self.nodes));
-        for moment in self.moments() {
-            match moment {
-                Moment::Noise(_) => {}
-                Moment::Round(round) => {
-                    state.arrive(&round);
-                    state.pass(&round);
+        by_columns(&Array2::eye(self.nodes), |columns| {
+            let mut state = State::new(columns);
+            for moment in self.moments() {
+                match moment {
+                    Moment::Noise(_) => {}
+                    Moment::Round(round) => {
+                        state.arrive(&round);
+                        state.pass(&round);
+                    }
+                    Moment::Rest { wait, mixing } => state.rest(wait, mixing),
                 }
-                Moment::Rest { wait, mixing } => state.rest(wait, mixing),
             }
-        }
-        state.x
+            state.x
+        })
     }
 }
 
@@ -248,17 +251,52 @@ fn normal(rows: usize, columns: usize, deviation: f64, rng: &mut dyn Rng) -> Arr
     })
 }
 
+/// What `of` makes of the columns of a matrix, a few of them at a time.
+fn by_columns(x: &Array2<f64>, of: impl Fn(Array2<f64>) -> Array2<f64> + Sync) -> Array2<f64> {
+    let mut whole = Array2::zeros(x.raw_dim());
+    for (part, mut columns) in each_few_columns(x, of).iter().zip(whole.axis_chunks_iter_mut(Axis(1), FEW)) {
+        columns.assign(part);
+    }
+    whole
+}
+
+/// So many columns of a few thousand rows fit in a cache.
+const FEW: usize = 32;
+
+/// The same, in parts.
+pub(super) fn each_few_columns<T: Send>(x: &Array2<f64>, of: impl Fn(Array2<f64>) -> T + Sync) -> Vec<T> {
+    let starts: Vec<usize> = (0..x.ncols()).step_by(FEW).collect();
+    let few = |&start: &usize| of(x.slice(s![.., start..x.ncols().min(start + FEW)]).to_owned());
+    starts.par_iter().map(few).collect()
+}
+
 /// `W X` for a matrix of values.
 #[must_use]
 pub fn apply(w: &Csr, x: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut y = Array2::zeros(x.raw_dim());
-    for (i, mut row) in y.rows_mut().into_iter().enumerate() {
-        let (columns, weights) = w.row(i);
-        for (&j, &weight) in columns.iter().zip(weights) {
-            row.scaled_add(weight, &x.row(j as usize));
+    match (x.ncols(), x.as_slice(), y.as_slice_mut()) {
+        // Many rounds of large graphs take their time here.
+        (FEW, Some(x), Some(y)) => add_rows(w, x.as_chunks::<FEW>().0, y.as_chunks_mut::<FEW>().0),
+        _ => {
+            for (i, mut row) in y.rows_mut().into_iter().enumerate() {
+                let (columns, weights) = w.row(i);
+                for (&j, &weight) in columns.iter().zip(weights) {
+                    row.scaled_add(weight, &x.row(j as usize));
+                }
+            }
         }
     }
     y
+}
+
+/// The same sums in the same order, without looking up each row.
+fn add_rows(w: &Csr, x: &[[f64; FEW]], y: &mut [[f64; FEW]]) {
+    for (i, row) in y.iter_mut().enumerate() {
+        let (columns, weights) = w.row(i);
+        for (&j, &weight) in columns.iter().zip(weights) {
+            row.iter_mut().zip(&x[j as usize]).for_each(|(y, x)| *y += weight * x);
+        }
+    }
 }
 
 /// The values after a step.

@@ -2,7 +2,7 @@ use super::*;
 use crate::constructors::{fresh_noise, randomized_gossip};
 use crate::{MixingMatrix, Program, Reads, SensitivitySet, Weight};
 use approx::assert_abs_diff_eq;
-use ndarray::{Array2, Axis, array};
+use ndarray::{Array2, Axis, array, s};
 use ndp_account::{Assumption, Error, LinearProtocol, Observer, OwnNoise};
 use ndp_certify::account::{Budget, of_rows};
 use ndp_dp::Sigma;
@@ -363,6 +363,23 @@ fn coalitions_without_their_noise_learn_no_less_than_members() -> Result<(), Err
     for coalition in [&[1][..], &[1, 2]] {
         let (low, high) = program.coalition_loss(coalition)?.enclosure(0)?;
         assert!((1.0 - 1e-9..=1.0).contains(&low) && high >= 1.0, "{coalition:?}: {low} to {high}");
+    }
+    Ok(())
+}
+
+/// A matrix is multiplied with 32 columns at a time in another loop than with other numbers of them: the same
+/// bits.
+#[test]
+fn few_columns_have_the_bits_of_single_ones() -> Result<(), Error> {
+    let matrix = GossipMatrix::new(&grid_2d_graph(5, 9)?, Weights::SumDegree)?;
+    let x = Array2::from_shape_fn((45, 70), |(i, j)| ((i * 70 + j) as f64).sin());
+    for columns in [31, 32, 33, 70] {
+        let part = x.slice(s![.., ..columns]).to_owned();
+        let together = run::apply(matrix.csr(), part.view());
+        for j in 0..columns {
+            let alone = run::apply(matrix.csr(), part.slice(s![.., j..=j]));
+            assert_eq!(together.column(j), alone.column(0), "{columns} {j}");
+        }
     }
     Ok(())
 }
