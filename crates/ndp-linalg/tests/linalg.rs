@@ -2,7 +2,9 @@
 
 use approx::assert_abs_diff_eq;
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, arr2, s};
-use ndp_linalg::{Error, cholesky, gemm, gram_difference, solve, sym_eigen, sym_eigenvalues};
+use ndp_linalg::{
+    Error, add_lower_product, cholesky, gemm, gram_difference, solve, sym_eigen, sym_eigenvalues,
+};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
@@ -203,6 +205,59 @@ fn bad_input_is_named() {
     assert!(matches!(overflow, Err(Error::NotFinite { column: 0, .. })));
     let factor = cholesky(Array2::eye(3).view()).unwrap();
     assert!(matches!(factor.solve(Array2::zeros((2, 1)).view()), Err(Error::Shape { .. })));
+}
+
+/// Nothing to solve for is no error; what is not finite is named where it stands, not where it spreads to.
+#[test]
+fn right_hand_sides_are_empty_or_finite() -> Result<(), Error> {
+    let a = arr2(&[[2.0, 1.0], [1.0, 2.0]]);
+    let factor = cholesky(a.view())?;
+    let none = Array2::<f64>::zeros((2, 0));
+    assert_eq!((solve(a.view(), none.view())?, factor.solve(none.view())?), (none.clone(), none));
+    let bad = arr2(&[[1.0], [f64::INFINITY]]);
+    let named = Error::NotFinite { row: 1, column: 0, value: f64::INFINITY };
+    assert_eq!(solve(a.view(), bad.view()), Err(named.clone()));
+    assert_eq!(factor.solve(bad.view()), Err(named));
+    let empty = Array2::<f64>::zeros((0, 0));
+    assert_eq!(cholesky(empty.view())?.lower(), &empty);
+    assert_eq!(sym_eigenvalues(empty.view())?.len(), 0);
+    Ok(())
+}
+
+/// How far a matrix is from being symmetric is measured by its largest entry, not by its last.
+#[test]
+fn symmetry_is_relative_to_the_largest_entry() {
+    let nearly = arr2(&[[1e6, 1.0], [1.0 + 1e-8, 1e-6]]);
+    assert!(sym_eigen(nearly.view()).is_ok());
+}
+
+/// Factors without columns have a product as large as their rows say.
+#[test]
+fn products_that_do_not_fit_are_refused() {
+    let (a, b) = (Array2::<f64>::zeros((10_000_000, 0)), Array2::<f64>::zeros((0, 10_000_000)));
+    assert!(matches!(gemm(a.view(), b.view()), Err(Error::TooLarge { .. })));
+}
+
+/// The lower triangle of a product is added, whatever the layouts; shapes that do not fit are named.
+#[test]
+fn lower_products_are_added() -> Result<(), Error> {
+    let (a, wide) = (random(5, 3, 64), random(5, 6, 65));
+    let b = wide.slice(s![.., ..;2]);
+    let mut sum = Array2::from_elem((5, 5), 2.0);
+    add_lower_product(&mut sum, a.view(), b)?;
+    let expected = slow_product(a.view(), b.t());
+    for ((i, j), &entry) in sum.indexed_iter() {
+        let added = if j <= i { expected[(i, j)] } else { 0.0 };
+        assert_abs_diff_eq!(entry, 2.0 + added, epsilon = 1e-14);
+    }
+    let named = |what, expected, got| Err(Error::Shape { what, expected, got });
+    let (other, mut small) = (random(5, 2, 66), Array2::zeros((4, 5)));
+    assert_eq!(
+        add_lower_product(&mut sum, a.view(), other.view()),
+        named("columns of the second factor", 3, 2)
+    );
+    assert_eq!(add_lower_product(&mut small, a.view(), b), named("rows of the sum", 5, 4));
+    Ok(())
 }
 
 /// The result has the same bits for every pool, and inside one of its tasks. With the pool's own parallelism
