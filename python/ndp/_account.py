@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any, Protocol as _Structural
+from typing import Any, Literal, Protocol as _Structural
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +175,12 @@ def _profile(account: Account, node: Hashable, sigma: float, sensitivity: float)
     return account.profile(node, sigma, sensitivity)
 
 
+def _made(protocol: _ndp.Protocol, who: Who, within: float | Literal["bound"] | None) -> _ndp.Account:
+    if within is None:
+        return protocol.accounts([who])[0]
+    return protocol.bound(who) if within == "bound" else protocol.account_within(who, within)
+
+
 class _Asked(_Structural):
     """A protocol, as an account sees it."""
 
@@ -194,12 +200,14 @@ class _Asked(_Structural):
 class Account:
     """What one observer sees of a protocol, ready to be asked about nodes and noises; made by `Protocol.account`."""
 
-    __slots__ = ("_kept", "_native", "_origin", "_who", "protocol")
+    __slots__ = ("_kept", "_native", "_origin", "_who", "_within", "protocol")
 
-    def __init__(self, protocol: _Asked, who: Who, native: _ndp.Account | None = None) -> None:
+    def __init__(self, protocol: _Asked, who: Who, within: float | Literal["bound"] | None = None) -> None:
         self.protocol = protocol
         self._who = who
-        self._native = native if native is not None else protocol._native.accounts([who])[0]
+        # The seconds of each question, or that the bound alone is asked for: a pickle has the same.
+        self._within = within
+        self._native = _made(protocol._native, who, within)
         # Steps may be added to a program; all answers are about the one that was asked.
         self._kept: Any = protocol._kept()
         self._origin = Origin(self._kept)
@@ -286,7 +294,7 @@ class Account:
         return prove(self._origin, [self._who], path, sources)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Account, (self._kept, self._who))
+        return (Account, (self._kept, self._who, self._within))
 
     def _repr_html_(self) -> str:
         return self.statement._repr_html_()

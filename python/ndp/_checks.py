@@ -67,6 +67,23 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+def _told(x: Any) -> str:
+    """A value as it stands in a message, cut where it is long."""
+    try:
+        text = repr(x)
+    except ValueError:  # Python writes out no whole number of more than 4300 digits
+        return f"a number too long to be written, of type {type(x).__name__}"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _as_float(x: Any, name: str) -> float:
+    """A number as a float: a text that is none, and a whole number beyond all floats, are refused by name."""
+    try:
+        return float(x)
+    except (OverflowError, TypeError, ValueError):
+        raise NdpError(f"{name} must be a number that a float can hold, got {_told(x)}") from None
+
+
 def _rounds(rounds: int, name: str = "rounds") -> int:
     return _count(rounds, name)
 
@@ -74,7 +91,7 @@ def _rounds(rounds: int, name: str = "rounds") -> int:
 def _count(count: int, name: str) -> int:
     number = _whole(count, name)
     if number >= 1 << 32:
-        raise NdpError(f"{name} must be below 2**32, got {number}")
+        raise NdpError(f"{name} must be below 2**32, got {_told(number)}")
     return number
 
 
@@ -89,7 +106,7 @@ def _whole(count: Any, name: str, least: int = 1) -> int:
     except TypeError:
         raise NdpError(f"{name} must be a whole number, got {count!r}") from None
     if number < least:
-        raise NdpError(f"{name} must be at least {least}, got {number}")
+        raise NdpError(f"{name} must be at least {least}, got {_told(number)}")
     return number
 
 
@@ -99,7 +116,7 @@ def _seed(seed: int) -> int:
     except TypeError:
         raise NdpError(f"a seed is a whole number, got {seed!r}") from None
     if not 0 <= number < 1 << 64:
-        raise NdpError(f"a seed must lie between 0 and 2**64 - 1, got {number}")
+        raise NdpError(f"a seed must lie between 0 and 2**64 - 1, got {_told(number)}")
     return number
 
 

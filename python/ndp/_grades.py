@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from . import _ndp
+from ._checks import _as_float
 from ._ndp import NdpError
 from ._rounded import _rounded_at, digits_of, shown
 
@@ -293,7 +294,8 @@ def number_of(x: Any, what: str, at: float | None = None) -> float:
         own = x.detail.get(key)
         if at is not None and own is not None and own != at:
             raise TypeError(f"{_named(what)} at {key} {float(at)!r} is needed, got one at {key} {own!r}")
-    return float(x)
+        return float(x)  # type: ignore[arg-type]  # refused for what is no guarantee
+    return _as_float(x, what)
 
 
 def target_of(pair: tuple[Any, ...]) -> tuple[float, float]:

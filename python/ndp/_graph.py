@@ -423,10 +423,10 @@ def real(entries: Any, what: str) -> NDArray[np.float64]:
         if np.iscomplexobj(given) or (given.dtype == object and any(np.iscomplexobj(x) for x in given.ravel())):
             raise NdpError(f"{what} must be real, got complex numbers")
         return np.asarray(given, np.float64)
-    except (TypeError, ValueError) as refused:
+    except (OverflowError, TypeError, ValueError) as refused:
         if isinstance(refused, NdpError):
             raise
-        raise NdpError(f"{what} must be numbers") from None
+        raise NdpError(f"{what} must be numbers that floats can hold") from None
 
 
 def _matrix(graph: Graph, weights: str | Any | None, laziness: float) -> _ndp.Matrix:

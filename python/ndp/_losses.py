@@ -36,7 +36,8 @@ class LeastNoise(NamedTuple):
     observer: Hashable
     loss: Guarantee | None
     statement: Statement
-    #: Where a bound stands for what observers really see: for how many, and why.
+    #: Where a bound stands for what observers really see: for how many, and why. A ``loss`` that is ``Exact`` beside them is proven of
+    #: its pair from below, too, so that less noise would not be enough.
     notes: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
@@ -291,7 +292,7 @@ def over_noises(sigma: Noises, one: Callable[[float], NDArray[np.float64]]) -> N
 
 def noises_of(sigma: Noises) -> NDArray[np.float64]:
     """One noise or several as an array: a guarantee of another kind is refused."""
-    if isinstance(sigma, Graded):
+    if isinstance(sigma, (Graded, int, float, str)):
         return np.asarray(number_of(sigma, "sigma"))
     if isinstance(sigma, (list, tuple)):
         sigma = [number_of(noise, "sigma") if isinstance(noise, Graded) else noise for noise in sigma]
@@ -318,7 +319,7 @@ def limits_of(
     deltas: set[float] = set()
     # The limits that are numbers alone, but for those that are none.
     plain: list[float] = []
-    at_order = None if order is None else float(order)
+    at_order = None if order is None else number_of(order, "order")
 
     def allowed(target: Any) -> float:
         if isinstance(target, tuple):

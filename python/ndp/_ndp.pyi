@@ -47,6 +47,7 @@ __all__ = [
     "check_noise",
     "check_shift",
     "classic_sigma",
+    "combinations",
     "compare",
     "compose",
     "compose_advanced",
@@ -91,7 +92,7 @@ __all__ = [
     "network_theorem4",
     "network_theorem6",
     "program_account",
-    "plan_candidates",
+    "plan_order",
     "protocols",
     "prove",
     "refute",
@@ -332,7 +333,7 @@ def check_noise(
     patience: float | None = None,
 ) -> tuple[_Checked, tuple[str, str, str, list[str]], list[str]]: ...
 def compare(
-    protocols: Sequence[tuple[str, Protocol | str]],
+    protocols: Sequence[tuple[str, Protocol | str | Callable[[], Protocol]]],
     audience: Audience,
     limits: _Limits,
     names: Sequence[str],
@@ -342,9 +343,12 @@ def compare(
 ) -> tuple[list[dict[str, Any]], tuple[str, str, str, list[str]] | None]: ...
 def compose_profiles(parts: Sequence[Profile]) -> Profile: ...
 def protocols() -> list[tuple[str, str, list[tuple[str, str]]]]: ...
-def plan_candidates(
-    matrix: Matrix, only: Sequence[str], any_topology: bool
-) -> tuple[list[tuple[str, str, list[tuple[str, float]]]], list[str]]: ...
+def combinations(
+    graph: Graph, only: Sequence[str], any_topology: bool
+) -> tuple[list[tuple[str, str, dict[str, float]]], list[str]]: ...
+def plan_order(
+    found: Sequence[tuple[str, dict[str, float], float | None, float | None, str]], elsewhere: Sequence[str]
+) -> tuple[list[int], list[str]]: ...
 def refute(
     claim: str | Callable[[int, list[tuple[int, int]], int, str, int, list[int]], tuple[float, float] | None],
     name: str,

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import html
+import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from . import _ndp
 from ._checks import Progress, _listed
-from ._graph import Graph, GraphLike, _matrix
+from ._graph import Graph, GraphLike
 from ._losses import Target, _frame
 from ._ndp import NdpError
-from ._protocols import Protocol, protocol
-from ._rounded import digits_of, shown
+from ._protocols import Protocol, named, protocol
+from ._rounded import digits_of
 from ._statement import Statement, statements_html
-from ._tools import compare
+from ._tools import compare, notes_column, notes_html, notes_of
 
 _NAMES = ("protocol", "weights", "parameters", "sigma", "error", "messages", "grade")
 
@@ -27,7 +28,8 @@ class Plan(Sequence[dict[str, Any]]):
     rows : list of dict
         ``protocol``, ``weights``, ``parameters``; ``sigma``, the least noise; ``error``, how far the result is from the mean, a root mean
         square, at most (None where it is not known: such rows come last); ``messages``; ``grade`` and ``failure`` of the guarantee;
-        ``source`` and ``observer``, the pair that needs the noise; ``notes``, where a bound stands for what observers really see.
+        ``source`` and ``observer``, the pair that needs the noise; ``notes``, where a bound stands for what observers really see, as in
+        `Comparison`.
     why : list of str
         Why the first is first, what the next protocol costs, and what was not tried.
     searched : int
@@ -76,7 +78,7 @@ class Plan(Sequence[dict[str, Any]]):
 
     def to_frame(self) -> Any:
         """A table with a row for each combination: pandas, or polars where pandas is not installed."""
-        return _frame({name: [row[name] for row in self.rows] for name in _NAMES})
+        return _frame({**{name: [row[name] for row in self.rows] for name in _NAMES}, "notes": notes_column(self.rows)})
 
     def _cells(self) -> list[list[str]]:
         def cell(name: str, x: Any) -> str:
@@ -90,13 +92,15 @@ class Plan(Sequence[dict[str, Any]]):
         table = [list(_NAMES), *self._cells()]
         widths = [max(len(row[i]) for row in table) for i in range(len(_NAMES))]
         lines = ["  ".join(x.rjust(width) for x, width in zip(row, widths)) for row in table]
-        return "\n".join([*lines, f"the first, {self.rows[0][_NAMES[0]]}: {self.statement.line}" if self.rows else self.statement.line, "", *self.why])
+        said = f"the first, {self.rows[0][_NAMES[0]]}: {self.statement.line}" if self.rows else self.statement.line
+        return "\n".join([*lines, said, *notes_of(self.rows), "", *self.why])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in _NAMES)
         rows = "".join("<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in self._cells())
         why = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.why)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{statements_html([self.statement])}{why}"
+        below = f"{statements_html([self.statement])}{notes_html(self.rows)}{why}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
 
 
 def plan(
@@ -134,7 +138,8 @@ def plan(
     progress : bool or callable, optional
         True for a line on standard error, or a function of the number of combinations done and of all.
     patience : float, optional
-        As in `least_noise`, for all combinations together.
+        As in `least_noise`, for all combinations together; reading the graph, its spectral gap, making the protocols and the errors of
+        their results are on top of it.
 
     Returns
     -------
@@ -157,68 +162,26 @@ def plan(
     """
     network = Graph(graph)
     only = [] if protocols is None else [str(name).replace("_", "-") for name in protocols]
-    tried, elsewhere = _ndp.plan_candidates(_matrix(network, "metropolis", 0.0), only, bool(any_topology))
-    if not tried:
-        raise NdpError("plans are for protocols that find a mean: trainings, histograms, local and central are for ndp.compare")
-    candidates: list[dict[str, Any]] = [{"protocol": name, "weights": weights, "parameters": dict(given)} for name, weights, given in tried]
-    made: dict[str, Protocol | str] = {}
-    for i, one in enumerate(candidates):
-        try:
-            made[str(i)] = protocol(one["protocol"], network, weights=one["weights"], **one["parameters"])
-        except NdpError as refused:
-            made[str(i)] = str(refused)
+    tried, elsewhere = _ndp.combinations(network._native, only, bool(any_topology))
+    candidates: list[dict[str, Any]] = [{"protocol": name, "weights": weights, "parameters": given} for name, weights, given in tried]
+    # Nothing is made before its turn, and nothing is kept: many rounds on many nodes take much memory.
+    made = {str(i): named(one["protocol"], network, one["parameters"], weights=one["weights"]) for i, one in enumerate(candidates)}
     who = None if observers is None else list(_listed(observers, "observers"))
-    if all(isinstance(one, str) for one in made.values()):
-        raise NdpError(f"no protocol runs on this graph: {made['0']}")
-    named: Any = made
     table = compare(
-        named, worst, mean=mean, pairs=pairs, order=order, observers=who, coalition_size=coalition_size, neighbors=neighbors,
+        made, worst, mean=mean, pairs=pairs, order=order, observers=who, coalition_size=coalition_size, neighbors=neighbors,
         sensitivity=sensitivity, progress=progress, patience=patience,
     )  # fmt: skip
-    rows = [{**one, **{key: row.get(key) for key in _KEPT}} for one, row in zip(candidates, table)]
-    found = [row for row in rows if row["sigma"] is not None]
+    rows = [(row, {**one, **{key: row.get(key) for key in _KEPT}}) for one, row in zip(candidates, table)]
+    found = [(row["statement"], one) for row, one in rows if one["sigma"] is not None]
     unanswered = [{**one, "reason": row.get("reason")} for one, row in zip(candidates, table) if row.get("sigma") is None]
     if not found:
         reasons = "; ".join(dict.fromkeys(f"{row['protocol']}: {row['reason']}" for row in unanswered))
         more = "" if any_topology or only else "; any_topology=True tries those that bring their own connections"
         raise NdpError(f"no protocol meets the target on this graph: {reasons}{more}")
-    # What is not known comes last.
-    found.sort(key=lambda row: (row["error"] is None, row["error"] or 0.0))
-    best = next(i for i, one in enumerate(candidates) if one["protocol"] == found[0]["protocol"] and _same(one, found[0]))
-    statement = table[best]["statement"]
-    return Plan(found, [*_first_and_second(found), *_left_out(elsewhere)], unanswered, statement, network)
+    best, why = _ndp.plan_order(
+        [(one["protocol"], one["parameters"], one["error"], one["messages"], json.dumps(said.data["coverage"])) for said, one in found], elsewhere
+    )
+    return Plan([found[i][1] for i in best], why, unanswered, found[best[0]][0], network)
 
 
 _KEPT = ("sigma", "error", "messages", "grade", "failure", "source", "observer", "notes")
-
-
-def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return bool(one["weights"] == other["weights"] and one["parameters"] == other["parameters"])
-
-
-def _first_and_second(found: list[dict[str, Any]]) -> list[str]:
-    def named(row: dict[str, Any]) -> str:
-        given = " ".join(f"{key}={value:g}" for key, value in row["parameters"].items())
-        return f"{row['protocol']} with {given}" if given else str(row["protocol"])
-
-    best = found[0]
-    if best["error"] is None:
-        return []
-    said = f"{named(best)} is first because its error is at most {shown(best['error'], '.5f', True)}, the smallest bound found."
-    following = (row for row in found if row["protocol"] != best["protocol"] and row["error"] is not None)
-    second = next(following, None)
-    if second is None:
-        return [f"{said} No other protocol was found whose error is known."]
-    more = 100.0 * (float(second["error"]) / float(best["error"]) - 1.0)
-    apart = "as good as the same" if more < 0.05 else f"{more:.1f} % more"
-    messages = ""
-    if second["messages"] is not None and best["messages"] is not None:
-        messages = f", with {second['messages']:.0f} messages in place of {best['messages']:.0f}"
-    return [f"{said} Next is {named(second)}, at most {shown(second['error'], '.5f', True)} ({apart}){messages}."]
-
-
-def _left_out(elsewhere: list[str]) -> list[str]:
-    if not elsewhere:
-        return []
-    names = ", ".join(elsewhere)
-    return [f"Not tried, because they bring connections of their own, whatever the edges (any_topology=True tries them): {names}."]

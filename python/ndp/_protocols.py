@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +56,10 @@ class Protocol(Parameters):
         if self._cache is None:
             self._cache = self._build()
         return self._cache
+
+    def _made(self) -> _ndp.Protocol | Callable[[], _ndp.Protocol]:
+        """What was made before, or what makes it and keeps nothing."""
+        return self._build if self._cache is None else self._cache
 
     @property
     def nodes(self) -> Sequence[Hashable]:
@@ -221,8 +225,9 @@ class Protocol(Parameters):
         hidden_senders : bool, optional
             Whether messages come through an anonymous channel.
         tapped : iterable of pairs, optional
-            Directions of edges that are overheard, without or beside an observer: ``(u, v)`` is everything that ``u`` sends to ``v``, and
-            nothing of what ``v`` sends to ``u``. Who overhears both gives both, ``[(u, v), (v, u)]``.
+            Directions of edges that are overheard: ``(u, v)`` is everything that ``u`` sends to ``v``, and nothing of what ``v`` sends to
+            ``u``. Who overhears both gives both, ``[(u, v), (v, u)]``. Gossip by the same matrix in every round has an account of them
+            without an observer, a program also beside one; other protocols refuse them.
         patience : float, optional
             Seconds for this call, and for each question to the account. What is not known by then is answered by `bound`.
 
@@ -244,7 +249,7 @@ class Protocol(Parameters):
         Exact(2.25409, 'epsilon', {'delta': 1e-06})
         """
         who = self._who(observer, coalition, own_noise, hidden_senders, tapped)
-        return Account(self, who, None if patience is None else self._native.account_within(who, float(patience)))
+        return Account(self, who, None if patience is None else number_of(patience, "patience"))
 
     def bound(
         self,
@@ -281,7 +286,7 @@ class Protocol(Parameters):
         (UpperBound(0.5, 'mu'), Exact(0, 'mu'))
         """
         who = self._who(observer, coalition, own_noise, hidden_senders, tapped)
-        return Account(self, who, self._native.bound(who))
+        return Account(self, who, "bound")
 
     def run(self, values: ArrayLike, sigma: float, seed: int) -> Run:
         """Runs the protocol on real values.
@@ -584,6 +589,21 @@ def protocol(
     >>> profile.epsilon(delta=1e-5).grade
     <class 'ndp._grades.UpperBound'>
     """
+    made = named(name, graph, parameters, weight=weight, weights=weights, laziness=laziness)
+    made._native  # noqa: B018  # a wrong name is refused here, not at the first question
+    return made
+
+
+def named(
+    name: str,
+    graph: GraphLike,
+    parameters: Mapping[str, float],
+    *,
+    weight: str | bool | None = None,
+    weights: Any = None,
+    laziness: float = 0.0,
+) -> NamedProtocol:
+    """The same, which is made only when it is asked."""
     network, matrix = _on_matrix(graph, weight, weights, laziness)
     known = protocols()
     chosen = name if name in known else str(name).replace("_", "-")
@@ -591,21 +611,13 @@ def protocol(
         given = [(key.replace("_", "-"), float(value)) for key, value in sorted(parameters.items())]
     except (TypeError, ValueError):
         raise NdpError(f"the parameters of a protocol are numbers, got {parameters}") from None
-    made = NamedProtocol(network, f"{chosen} of the registry", name=chosen, given=given, **matrix)
-    made._native  # noqa: B018  # a wrong name is refused here, not at the first question
-    return made
+    return NamedProtocol(network, f"{chosen} of the registry", name=chosen, given=given, **matrix)
 
 
-def every_protocol(graph: GraphLike) -> dict[str, Protocol | str]:
-    """Every protocol of the registry on a graph, or why it is refused there."""
+def every_protocol(graph: GraphLike) -> dict[str, Protocol]:
+    """Every protocol of the registry on a graph, made when it is asked."""
     network = Graph(graph)
-    made: dict[str, Protocol | str] = {}
-    for name in protocols():
-        try:
-            made[name] = protocol(name, network)
-        except NdpError as refused:
-            made[name] = str(refused)
-    return made
+    return {name: named(name, network, {}) for name in protocols()}
 
 
 def gossip(

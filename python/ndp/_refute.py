@@ -45,7 +45,7 @@ class Attacked(NamedTuple):
 
 
 class Counterexample(NamedTuple):
-    """A case in which the true loss exceeds a claimed bound, exactly; part of a `Refutation`."""
+    """A case in which a claimed bound is exceeded, exactly; part of a `Refutation`."""
 
     #: Number of nodes, which are 0, 1, ...
     nodes: int
@@ -67,7 +67,9 @@ class Counterexample(NamedTuple):
     sigma: Fraction
     #: The claimed bound is at most this, in nats.
     claimed: Fraction
-    #: The true loss in nats; for a walk its mean over all paths, which is no more.
+    #: What `true_loss` is: the true loss, or for walks a lower end for observers who know the path; others may learn less.
+    truth: str
+    #: The true loss in nats; for a walk its mean over all paths.
     true_loss: Fraction
     #: A script in plain Python, without any package, that computes the true loss again.
     script: str
@@ -116,7 +118,7 @@ class Refutation:
         if found is not None:
             numbers: dict[str, Any] = {"order": Fraction(found["alpha"]), "sigma": Fraction(found["sigma"])}
             numbers["claimed"] = Fraction(found["claimed"])
-            places = {name: found[name] for name in ("nodes", "rounds", "edges", "weights", "pairs", "script")}
+            places = {name: found[name] for name in ("nodes", "rounds", "edges", "weights", "pairs", "truth", "script")}
             places["observers"], places["source"] = tuple(found["observers"]), found["exposed"]
             attack = None if found["attack"] is None else Attacked(*found["attack"])
             self.counterexample = Counterexample(true_loss=Fraction(found["true_loss"]), attack=attack, **numbers, **places)
@@ -137,7 +139,8 @@ class Refutation:
             return [f"no counterexample {why}, which proves nothing", far]
         where = f"{found.nodes} nodes, {found.rounds} rounds, edges {', '.join(f'{a}-{b}' for a, b in found.edges)}"
         pair = f"{found.weights} weights, exposed {found.source}, observed by {' and '.join(map(str, found.observers))}"
-        lines = ["the claim is false", f"{where}, {pair}", f"true loss {found.true_loss}, claimed at most {float(found.claimed)!r}"]
+        whom = " of observers who know the path" if "path" in found.truth else ""
+        lines = [f"the claim is false{whom}", f"{where}, {pair}", f"{found.truth} {found.true_loss}, claimed at most {float(found.claimed)!r}"]
         if found.attack is not None:
             shown = f"an attack on {found.attack.runs} runs in each of two worlds shows a loss of {found.attack.shown:.4g}"
             lines.append(f"{shown} (wrong with probability at most {found.attack.error_rate:g})")

@@ -23,7 +23,7 @@ from ._ndp import NdpError
 from ._program import Program
 from ._program_account import Sensitivity
 from ._statement import Statement
-from ._tools import Comparison, Ledger, _ledger
+from ._tools import Comparison, Ledger, _ledger, notes_column, notes_html
 
 #: The version of the format.
 _VERSION = 1
@@ -117,7 +117,7 @@ class Recorded:
 
         A recorded upper bound is confirmed by one that is not larger, an exact number by the same one. Beside an upper bound a failure
         probability is confirmed by one that is not larger, a lower end by one that is not smaller, and an error only where the noise is
-        the same. All else must be the same, sentences word for word.
+        the same. All else must be the same, sentences word for word; but for notes, which say how a number was reached.
 
         Parameters
         ----------
@@ -148,7 +148,8 @@ class Recorded:
         unsaid = {"statement"} if self.kind == "comparison" and "paragraph" not in self._what else set()
         for (about, old), (_, new) in zip(recorded, now):
             for name in dict.fromkeys((*new, *old)):
-                if name in old or name not in unsaid:
+                # How an answer was reached is not what it says: the same number may be known by now without a bound.
+                if name != "notes" and (name in old or name not in unsaid):
                     _confirm(about, name, old, new)
         return anew
 
@@ -175,8 +176,9 @@ class Recorded:
 
     def to_frame(self) -> Any:
         """A table of the rows: pandas, or polars where pandas is not installed."""
-        names = list(dict.fromkeys(name for row in self.rows for name in row))
-        return _frame({name: [row.get(name) for row in self.rows] for name in names})
+        names = list(dict.fromkeys(name for row in self.rows for name in row if name != "notes"))
+        notes = {"notes": notes_column(self.rows)} if self.kind == "comparison" else {}
+        return _frame({**{name: [row.get(name) for row in self.rows] for name in names}, **notes})
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -187,13 +189,13 @@ class Recorded:
     def _repr_html_(self) -> str:
         import html
 
-        names = list(dict.fromkeys(name for row in self.rows for name in row))
+        names = list(dict.fromkeys(name for row in self.rows for name in row if name != "notes"))
         head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
         rows = ("".join(f"<td>{html.escape(str(row.get(name, '')))}</td>" for name in names) for row in self.rows[:20])
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         more = f"<p>and {len(self.rows) - 20} more</p>" if len(self.rows) > 20 else ""
         said = "" if self.statement is None else f"<p>Recorded beside it: {html.escape(self.statement)}</p>"
-        return f"<p>{html.escape(repr(self))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{said}"
+        return f"<p>{html.escape(repr(self))}</p><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{said}{notes_html(self.rows)}"
 
 
 def _confirm(about: str, name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
@@ -350,16 +352,20 @@ def _comparison(table: Comparison) -> dict[str, Any]:
     def cell(x: Any) -> Any:
         return x.paragraph if isinstance(x, Statement) else _float(x) if isinstance(x, float) else _out(x)
 
-    # Why bounds stand for what is seen is said where the answer is found; the grade is kept.
-    rows = [{key: cell(x) for key, x in row.items() if key != "notes"} for row in table.rows]
+    # A row without notes is written as in files that were written before rows had any.
+    rows = [{key: cell(x) for key, x in row.items() if key != "notes" or x} for row in table.rows]
     said = None if table.statement is None else table.statement.paragraph
     return {"kind": "comparison", "asked": asked, "rows": rows, "paragraph": said}
 
 
 def _row(row: Mapping[str, Any]) -> dict[str, Any]:
-    known = ("protocol", "sigma", "error", "messages", "grade", "failure", "reason", "source", "observer", "statement")
+    known = ("protocol", "sigma", "error", "messages", "grade", "failure", "reason", "source", "observer", "statement", "notes")
     if not set(row) <= set(known):
         raise NdpError(f"a row of a comparison has the keys {', '.join(row)}")
+    if not isinstance(row.get("notes", []), list):
+        raise NdpError("the notes of a row are a list of texts")
+    for note in row.get("notes", []):
+        _text(note)
     numbers = ("sigma", "error", "messages", "failure")
     return {key: _in(x) if x is None or key not in numbers else _number(x) for key, x in row.items()}
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from . import _ndp
 from ._account import Profile, Who
-from ._checks import Progress, _count, _reporter, _seed
+from ._checks import Progress, _count, _reporter, _seed, _told
 from ._draw import fields_html, plot_comparison
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound, number_of, target_of
 from ._graph import Graph, GraphLike
@@ -98,9 +98,10 @@ def least_noise(
     progress : bool or callable, optional
         As in `Protocol.all_losses`.
     patience : float, optional
-        Seconds for the answer; 0 asks for what is proven at no cost. What is not known by then is answered by `Protocol.bound`, where the
-        protocol has one, and ``notes`` say so. By default work is counted, about ten seconds on two cores, so that the answer is the same
-        on every machine; ``math.inf`` takes as long as it takes.
+        Seconds for what observers learn; 0 asks for what is proven at no cost. What is not known by then is answered by `Protocol.bound`,
+        where the protocol has one, and ``notes`` say so. By default work is counted, about ten seconds on two cores, so that the answer is
+        the same on every machine; ``math.inf`` takes as long as it takes. Making the protocol comes on top, in `compare` and `plan` also
+        reading the graph, finding its spectral gap for the number of rounds, and the errors of the results.
 
     Returns
     -------
@@ -152,7 +153,7 @@ def check(
     -------
     Check
         True in a condition where the target is met; otherwise ``verdict`` says whether it is violated, or not shown. It is about the
-        observers asked about: of others nothing is said.
+        observers asked about: of others nothing is said. ``notes`` as in `least_noise`.
 
     Examples
     --------
@@ -248,12 +249,34 @@ def audit(
     return Audit(allowed_mu, allowed_at, Estimate(measured, "mu"), false, true, pair, said)
 
 
+def notes_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Each note of the rows once, after the protocols that it is about."""
+    protocols: dict[str, dict[str, None]] = {}
+    for row in rows:
+        for note in row.get("notes") or ():
+            protocols.setdefault(note, {})[str(row["protocol"])] = None
+    return [f"{', '.join(names)}: {note}" for note, names in protocols.items()]
+
+
+def notes_html(rows: Iterable[Mapping[str, Any]]) -> str:
+    """The same, below a table."""
+    import html
+
+    return "".join(f"<p>{html.escape(note)}</p>" for note in notes_of(rows))
+
+
+def notes_column(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The notes of each row as one text, empty where it has none."""
+    return ["; ".join(row.get("notes") or ()) for row in rows]
+
+
 class Comparison(Sequence[dict[str, Any]]):
     """Protocols side by side at the same guarantee; a row for each, as a dictionary.
 
     ``sigma`` is the least noise, ``error`` the root mean square error of the result at that noise (at most), ``messages`` those of
     a run; where there is no number, ``reason`` says why. ``statement`` of a row says what its noise keeps, from whom, under what, and
-    ``notes`` where a bound stands for what observers really see.
+    ``notes`` where a bound stands for what observers really see: a grade of ``exact`` beside them means that no less noise is enough,
+    because of one observer at least.
 
     Attributes
     ----------
@@ -282,7 +305,7 @@ class Comparison(Sequence[dict[str, Any]]):
     def to_frame(self) -> Any:
         """A table with a row for each protocol: pandas, or polars where pandas is not installed."""
         names = ("protocol", "sigma", "error", "messages", "grade", "reason")
-        return _frame({name: [row.get(name) for row in self.rows] for name in names})
+        return _frame({**{name: [row.get(name) for row in self.rows] for name in names}, "notes": notes_column(self.rows)})
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """The error of every protocol at the same guarantee, with matplotlib.
@@ -308,8 +331,7 @@ class Comparison(Sequence[dict[str, Any]]):
             lines.append(f"{row['protocol']:<24} {' '.join(numbers)}  {tail}")
         if self.statement is not None:
             lines.append(self.statement.line)
-        lines += [f"{row['protocol']}: {note}" for row in self.rows for note in row.get("notes", ())]
-        return "\n".join(lines)
+        return "\n".join([*lines, *notes_of(self.rows)])
 
     def _repr_html_(self) -> str:
         import html
@@ -323,7 +345,7 @@ class Comparison(Sequence[dict[str, Any]]):
         rows = ("".join(f"<td>{cell(row.get(name))}</td>" for name in names) for row in self.rows)
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         said = [row.get("statement") for row in self.rows] if self.statement is None else [self.statement]
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{statements_html(said)}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{statements_html(said)}{notes_html(self.rows)}"
 
 
 def compare(
@@ -351,7 +373,8 @@ def compare(
     progress : bool or callable, optional
         True for a line on standard error, or a function of the number of protocols done and of all.
     patience : float, optional
-        As in `least_noise`, for all protocols together.
+        As in `least_noise`, for all protocols together; reading the graph, making the protocols, and the errors of their results are
+        on top of it.
 
     Returns
     -------
@@ -378,15 +401,8 @@ def compare(
             raise NdpError(f"the protocols need the same nodes in the same order: those of {name!r} differ")
     audience, members = _asked(first, observers, coalition_size, neighbors, worst, mean, most=len(labels))
     limits = limits_of(labels, members, worst, mean, pairs, order)
-    asked: list[tuple[str, _ndp.Protocol | str]] = []
-    for name, protocol in named.items():
-        if isinstance(protocol, str):
-            asked.append((name, protocol))
-            continue
-        try:
-            asked.append((name, protocol._native))
-        except NdpError as refused:
-            asked.append((name, str(refused)))
+    # Each is made when its turn comes, so that they are not all in memory together.
+    asked = [(name, protocol if isinstance(protocol, str) else protocol._made()) for name, protocol in named.items()]
     rows: list[dict[str, Any]] = []
     tell = _reporter(progress, "protocols")
     found, of_all = _ndp.compare(asked, audience, limits, names_of(labels), float(sensitivity), tell, patience)
@@ -454,11 +470,15 @@ class Ledger:
         self._said: list[_ndp.Saying] = []
         self._labels: Sequence[Hashable] = ()
         self._places: dict[Hashable, int] = {}
-        asked = None if order is None else float(order)
+        asked = None if order is None else number_of(order, "order")
         if odometer is not None:
             if limit is not None or order is not None:
                 raise NdpError("give a limit or an odometer, not both")
-            self._native = _ndp.Ledger(None, None, float(odometer[1]), float(odometer[0]))
+            try:
+                rho, delta = odometer
+            except (TypeError, ValueError):
+                raise NdpError(f"an odometer is (rho, delta), got {_told(odometer)}") from None
+            self._native = _ndp.Ledger(None, None, number_of(delta, "delta"), number_of(rho, "rho"))
         elif limit is None:
             self._native = _ndp.Ledger()
         elif isinstance(limit, tuple):

@@ -1,7 +1,7 @@
 //! Protocols side by side at the same target.
 
 use crate::audience::Audience;
-use crate::errors::Fault;
+use crate::errors::{Fault, NdpError};
 use crate::grades::class;
 use crate::losses::{Limits, least, target};
 use crate::protocol::Protocol;
@@ -48,6 +48,14 @@ pub(crate) fn compare<'py>(
         let kind = match protocol {
             Asked::Protocol(protocol) => Arc::clone(&protocol.get().0),
             Asked::Reason(reason) => return Ok((Err(reason.clone()), false)),
+            // Only one at a time is in memory.
+            Asked::Make(make) => match make.call0(py) {
+                Ok(made) => Arc::clone(&made.bind(py).cast::<Protocol>().map_err(PyErr::from)?.get().0),
+                Err(error) if error.is_instance_of::<NdpError>(py) => {
+                    return Ok((Err(error.value(py).to_string()), false));
+                }
+                Err(error) => return Err(error.into()),
+            },
         };
         let (name, audience, target) = (name.clone(), audience.0.clone(), target.clone());
         run_under(py, &asked, move || {
@@ -94,9 +102,10 @@ pub(crate) fn compare<'py>(
     Ok((rows, of_all))
 }
 
-/// A protocol, or why there is none.
+/// A protocol, why there is none, or a function that makes one.
 #[derive(FromPyObject)]
 pub(crate) enum Asked {
     Protocol(Py<Protocol>),
     Reason(String),
+    Make(Py<PyAny>),
 }

@@ -3,10 +3,10 @@
 use crate::errors::Fault;
 use crate::graph::{Graph, Matrix};
 use crate::question::generator;
-use crate::worker::{run, run_until};
+use crate::worker::run;
 use ndp_algos::gossip::AcceleratedGossip;
 use ndp_algos::gossip::accelerated::Momentum;
-use ndp_algos::registry::{self, Kind, PROTOCOLS};
+use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Step};
 use pyo3::prelude::*;
@@ -43,58 +43,6 @@ pub(crate) fn protocols() -> Vec<Named> {
         entry.parameters.iter().map(|parameter| (parameter.name, parameter.about)).collect()
     };
     PROTOCOLS.iter().map(|entry| (entry.name, entry.about, parameters(entry))).collect()
-}
-
-/// A combination that a plan tries: protocol, weights, parameters.
-type Candidate = (&'static str, &'static str, Vec<(String, f64)>);
-
-/// Rounds that a plan tries, as multiples of those of the stopping rule.
-const FACTORS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
-
-/// What a plan tries on a graph, few rounds first, and the protocols that it leaves out as they bring connections of their own: those of
-/// the command `ndp plan`.
-#[pyfunction]
-pub(crate) fn plan_candidates(
-    py: Python<'_>,
-    matrix: &Matrix,
-    only: Vec<String>,
-    any_topology: bool,
-) -> Result<(Vec<Candidate>, Vec<&'static str>), Fault> {
-    for name in &only {
-        registry::find(name)?;
-    }
-    let matrix = matrix.0.clone();
-    run_until(py, move |stop| {
-        let stopping = registry::find("muffliato")?.parameters.iter().find(|known| known.name == "rounds");
-        let base = stopping.map_or(Ok(1.0), |rounds| (rounds.default)(&matrix, stop))?.floor();
-        let (mut found, mut elsewhere) = (Vec::new(), Vec::new());
-        for entry in PROTOCOLS.iter() {
-            let named = only.iter().any(|name| name == entry.name);
-            // Means are compared with means; a baseline needs trust or gives none.
-            if entry.kind != Kind::Mean || !(only.is_empty() || named) {
-                continue;
-            }
-            if !named && !any_topology && !entry.is_on_the_graph() {
-                elsewhere.push(entry.name);
-                continue;
-            }
-            if entry.parameters.iter().all(|parameter| parameter.name != "rounds") {
-                found.push((entry.name, "metropolis", Vec::new()));
-                continue;
-            }
-            let all: &[&'static str] =
-                if entry.uses_weights() { &["metropolis", "max_degree"] } else { &["metropolis"] };
-            for &weights in all {
-                for factor in FACTORS {
-                    let rounds = (base * factor).ceil().max(1.0);
-                    found.push((entry.name, weights, vec![("rounds".to_owned(), rounds)]));
-                }
-            }
-        }
-        let rounds = |candidate: &Candidate| candidate.2.first().map_or(0.0, |(_, rounds)| *rounds);
-        found.sort_by(|a, b| rounds(a).total_cmp(&rounds(b)));
-        Ok((found, elsewhere))
-    })
 }
 
 /// Draws the pairs that meet in `steps` steps of randomized gossip.

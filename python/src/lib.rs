@@ -22,6 +22,7 @@ mod graph_walk;
 mod kind;
 mod losses;
 mod meter;
+mod plan;
 mod pool;
 mod printed;
 mod program;
@@ -72,7 +73,7 @@ mod _ndp {
     #[pymodule_export]
     use crate::design::design_noises;
     #[pymodule_export]
-    use crate::draws::{draw_pairs, draw_rings, plan_candidates, protocols};
+    use crate::draws::{draw_pairs, draw_rings, protocols};
     #[pymodule_export]
     use crate::errors::NdpError;
     #[pymodule_export]
@@ -86,6 +87,8 @@ mod _ndp {
     };
     #[pymodule_export]
     use crate::meter::{Meter, Mixing, OverBudget};
+    #[pymodule_export]
+    use crate::plan::{combinations, plan_order};
     #[pymodule_export]
     use crate::program::Program;
     #[pymodule_export]

@@ -164,6 +164,7 @@ fn told<'py>(
             case.set_item("alpha", found.alpha)?;
             case.set_item("sigma", found.sigma)?;
             case.set_item("claimed", found.claimed)?;
+            case.set_item("truth", found.protocol.truth())?;
             case.set_item("true_loss", &found.true_loss)?;
             case.set_item("script", found.python_script())?;
             let shown = |of: Attacked| (of.runs, of.error_rate, of.shown, of.refutes(found));

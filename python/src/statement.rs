@@ -52,9 +52,12 @@ pub(crate) fn covering(statement: Statement, nodes: usize) -> Statement {
     Statement { coverage, observers, ..statement }
 }
 
-/// What holds for each of several answers to one question; nothing where they are about other data sets.
+/// What holds for each of several answers to one question; nothing where other data may differ from one answer to the next.
 pub(crate) fn of_each(statements: &[Statement]) -> Option<Statement> {
     let (first, rest) = statements.split_first()?;
+    if rest.iter().any(|one| one.changes != first.changes) {
+        return None;
+    }
     let all = rest.iter().try_fold(first.clone(), |all, one| all.and(one).ok())?;
     Some(Statement { runs: first.runs, ..all })
 }

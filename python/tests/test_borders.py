@@ -218,3 +218,59 @@ def test_a_laziness_out_of_range_is_refused_at_once(laziness: float) -> None:
     for build, more in [(ndp.gossip, {}), (ndp.noisy_gossip, {"ratio": 1.0}), (ndp.fresh_noise, {})]:
         with pytest.raises(ndp.NdpError, match=r"laziness must lie in \[0, 1\), got " + str(laziness)):
             build(PATH, rounds=2, laziness=laziness, **more)
+
+
+@pytest.mark.parametrize("odometer", [[], (1.0,), (1.0, 1e-5, 3.0), "a", 3.0])
+def test_an_odometer_is_two_numbers(odometer):
+    with pytest.raises(ndp.NdpError, match=r"an odometer is \(rho, delta\), got"):
+        ndp.Ledger(odometer=odometer)
+    assert ndp.Ledger(odometer=[1.0, 1e-5]).odometer == [1.0, 1e-5]
+
+
+@pytest.mark.parametrize("wrong", [10**400, 10**5000, "a", [None]], ids=["large", "larger", "text", "list"])
+@pytest.mark.parametrize(
+    ("name", "ask"),
+    [
+        ("sigma", lambda x: ndp.check(GOSSIP, x, worst=1.0)),
+        ("sigma", lambda x: GOSSIP.account(0).profile(1, x)),
+        ("mu", lambda x: ndp.least_noise(GOSSIP, worst=x)),
+        ("epsilon", lambda x: ndp.least_noise(GOSSIP, worst=(x, 1e-5))),
+        ("delta", lambda x: ndp.compare({"once": GOSSIP}, worst=(1.0, x))),
+        ("order", lambda x: ndp.least_noise(GOSSIP, worst=1.0, order=x)),
+        ("mu", lambda x: ndp.Ledger(limit=x)),
+        ("order", lambda x: ndp.Ledger(limit=1.0, order=x)),
+        ("rho", lambda x: ndp.Ledger(odometer=(x, 1e-5))),
+        ("delta", lambda x: ndp.Ledger(odometer=(1.0, x))),
+        ("patience", lambda x: GOSSIP.account(0, patience=x)),
+    ],
+)
+def test_what_no_float_holds_is_refused_by_its_name(name, ask, wrong):
+    said = f"{name} must be a number that a float can hold, got (10000|a number too long|'a'|.None.)"
+    with pytest.raises(ndp.NdpError, match=said) as caught:
+        ask(wrong)
+    assert len(str(caught.value)) < 200
+
+
+def test_large_numbers_are_refused_in_lists_and_counts():
+    for ask in (GOSSIP.losses(0).mu, lambda x: GOSSIP.run([x] * 4, 1.0, 0), lambda x: GOSSIP.losses(0).mu([2.0, x])):
+        with pytest.raises(ndp.NdpError, match="that (a float|floats) can hold"):
+            ask(10**400)
+    for count in (10**5000, -(10**5000)):
+        with pytest.raises(ndp.NdpError, match="rounds must be (below|at least) .*, got a number too long to be written"):
+            ndp.gossip(PATH, rounds=count)
+    with pytest.raises(ndp.NdpError, match="a seed must lie between"):
+        GOSSIP.run(np.ones(4), 1.0, seed=10**5000)
+
+
+def test_overheard_edges_are_for_outsiders_and_beside_observers_of_programs():
+    """As the documentation of ``tapped`` says."""
+    for gossip in (GOSSIP, ndp.noisy_gossip(PATH, rounds=2, ratio=0.5), ndp.fresh_noise(PATH, rounds=2)):
+        assert gossip.account(tapped=[(0, 1)]).profile(0, 2.0).mu is not None
+        with pytest.raises(ndp.NdpError, match="overhear"):
+            gossip.account(observer=3, tapped=[(0, 1)])
+    program = ndp.programs.decor(PATH)
+    alone, beside = program.account(tapped=[(0, 1)]), program.account(observer=3, tapped=[(0, 1)])
+    assert beside.profile(0, 2.0).mu >= alone.profile(0, 2.0).mu
+    for other in (ndp.randomized_gossip(PATH, steps=9, seed=2), walks.ring_sum(10, 2), ndp.protocol("walk", PATH)):
+        with pytest.raises(ndp.NdpError, match="overhear"):
+            other.account(tapped=[(0, 1)])

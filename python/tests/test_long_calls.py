@@ -217,6 +217,42 @@ def test_questions_have_a_budget_of_work_and_say_where_it_ended():
         ndp.least_noise(p, **target, patience=-1.0)
 
 
+def test_a_comparison_shows_each_note_once_wherever_it_is_shown():
+    G = nx.random_regular_graph(4, 60, seed=1)
+    asked = {"walk": ndp.protocol("walk", G, steps=400), "decor": ndp.programs.decor(G), "local": ndp.protocol("local", G), "<none>": "no"}
+    table = ndp.compare(asked, worst=(1.0, 1e-5), patience=0)
+    note = table[0]["notes"][0]
+    assert "patience=0 asks for it" in note and table[2]["notes"] == [note] and "notes" not in table[1]
+    assert repr(table).count(note) == 1 and repr(table).splitlines()[-1] == f"walk, local: {note}"
+    assert table._repr_html_().endswith(f"<p>walk, local: {note}</p>")
+    assert list(table.to_frame()["notes"]) == [note, "", note, ""]
+    known = ndp.compare({"decor": asked["decor"]}, worst=(1.0, 1e-5), patience=0)
+    assert note not in repr(known) + known._repr_html_() and list(known.to_frame()["notes"]) == [""]
+    several = ndp.compare({"decor": asked["decor"]}, worst=(1.0, 1e-5))
+    several.rows[0]["notes"] = ["a < b", "c"]
+    assert repr(several).splitlines()[-2:] == ["decor: a < b", "decor: c"] and "<p>decor: a &lt; b</p>" in several._repr_html_()
+    assert list(several.to_frame()["notes"]) == ["a < b; c"]
+
+
+def test_an_exact_loss_beside_a_note_needs_its_noise():
+    p = ndp.protocol("muffliato", nx.karate_club_graph())
+    quick, known = (ndp.least_noise(p, worst=(1.0, 1e-5), patience=patience) for patience in (0, math.inf))
+    assert quick.notes and not known.notes and isinstance(quick.loss, ndp.Exact)
+    assert quick.sigma == pytest.approx(known.sigma, rel=1e-8)
+    # The pair that it names loses as much by its own account, which is no bound.
+    mu = p.account(quick.observer).profile(quick.source, quick.sigma)
+    assert isinstance(mu.epsilon(1e-5), ndp.Exact) and float(mu.epsilon(1e-5)) == pytest.approx(1.0, rel=1e-8)
+
+
+def test_errors_of_results_come_on_top_of_patience():
+    G = nx.random_regular_graph(4, 60, seed=1)
+    asked = {"once": ndp.gossip(G, rounds=3), "local": ndp.protocol("local", G)}
+    quick, known = (ndp.compare(asked, worst=(1.0, 1e-5), patience=patience) for patience in (0, math.inf))
+    for cut, full in zip(quick, known):
+        assert cut["error"] / cut["sigma"] == pytest.approx(full["error"] / full["sigma"], rel=1e-9)
+    assert all("on top" in ask.__doc__ for ask in (ndp.least_noise, ndp.compare))
+
+
 def test_what_is_counted_gives_the_same_answer_again():
     p = ndp.protocol("fresh-noise", nx.random_regular_graph(6, 400, seed=2), rounds=60)
     first, again = (ndp.least_noise(p, worst=(1.0, 1e-5)) for _ in range(2))

@@ -74,6 +74,23 @@ def test_losses_profiles_and_accounts_come_back(protocol):
     assert pickle.loads(pickle.dumps(profile)).epsilon(1e-5) == profile.epsilon(1e-5)
 
 
+def test_an_account_that_was_cut_short_comes_back_as_one():
+    p = ndp.gossip(nx.path_graph(5), rounds=2)
+    known = p.account(0).profile(4, 2.0).mu
+    for account in (p.bound(0), p.account(0, patience=0)):
+        mu = account.profile(4, 2.0).mu
+        assert isinstance(mu, ndp.UpperBound) and float(mu) > float(known) == 0.0
+        for copied in (pickle.loads(pickle.dumps(account)), copy.deepcopy(account)):
+            assert copied.profile(4, 2.0).mu == mu and copied.statement == account.statement
+        assert pickle.loads(pickle.dumps(account.profile(4, 2.0))).mu == mu
+        assert pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(account)))).profile(4, 2.0).mu == mu
+    patient = pickle.loads(pickle.dumps(p.account(0, patience=60)))
+    assert patient.profile(4, 2.0).mu == known
+    # A program that is asked with patience has the account of every protocol.
+    bound = ndp.programs.decor(nx.cycle_graph(5)).account(0, patience=60)
+    assert pickle.loads(pickle.dumps(bound)).profile(1, 2.0).mu == bound.profile(1, 2.0).mu
+
+
 def test_a_ledger_comes_back():
     ledger = ndp.Ledger(limit=(2.5, 1e-5))
     ledger.record(PROTOCOLS[0], sigma=2.0)

@@ -27,7 +27,7 @@ def test_a_plan_is_that_of_the_command():
         assert (f"{row['sigma']:.5f}", f"{row['error']:.5f}", row["grade"]) == (sigma, error, "exact")
     assert found.why[0] == (
         "decor is first because its error is at most 0.46397, the smallest bound found. "
-        "Next is gopa, at most 0.46397 (as good as the same), with 1122 messages in place of 1122."
+        "Next is gopa, at most 0.46397 (the same but for 0.05 %), with as many messages."
     )
     assert "any_topology=True tries them): one-peer, hierarchical, ring-sum" in found.why[1]
     errors = [row["error"] for row in found]
@@ -44,7 +44,7 @@ def test_a_plan_covers_whom_it_was_asked_about():
     for i in (0, len(found) - 1):
         assert ndp.check(found.protocol(i), found[i]["sigma"], worst=(1.0, 1e-5))
         assert not ndp.check(found.protocol(i), found[i]["sigma"] * 0.9, worst=(1.0, 1e-5))
-    with pytest.raises(ndp.NdpError, match="find a mean"):
+    with pytest.raises(ndp.NdpError, match="finds a mean"):
         ndp.plan(ring, worst=1.0, protocols=["ring-histogram"])
     with pytest.raises(ndp.NdpError):
         ndp.plan(ring, worst=1.0, protocols=["nothing"])
@@ -157,3 +157,14 @@ def test_a_plan_says_what_it_protects():
     found = ndp.plan(nx.cycle_graph(5), worst=(1.0, 1e-5), protocols=["muffliato", "decor"], observers=[0])
     assert f"the first, decor: {found.statement.line}" in repr(found).splitlines()
     assert found.statement._repr_html_() in found._repr_html_()
+
+
+def test_a_plan_shows_what_was_cut_short():
+    found = ndp.plan(nx.random_regular_graph(4, 60, seed=1), worst=(1.0, 1e-5), protocols=["walk", "gopa", "decor"], patience=0)
+    cut = {row["protocol"] for row in found if row["notes"]}
+    (note,) = {note for row in found for note in row["notes"] or ()}
+    assert "walk" in cut and "patience=0 asks for it" in note
+    named = next(line for line in repr(found).splitlines() if line.endswith(f": {note}"))
+    assert set(named.removesuffix(f": {note}").split(", ")) == cut and repr(found).count(note) == 1
+    assert f"<p>{named}</p>" in found._repr_html_() and found._repr_html_().count(note) == 1
+    assert list(found.to_frame()["notes"]) == [note if row["protocol"] in cut else "" for row in found]

@@ -123,7 +123,7 @@ def test_other_protocols_have_truths_that_their_scripts_find(protocol, parameter
     said = io.StringIO()
     with redirect_stdout(said):
         exec(found.script, {})
-    assert said.getvalue().split("true loss ")[1].split(" claimed")[0] == str(found.true_loss)
+    assert said.getvalue().split(f"{found.truth} ")[1].split(" claimed")[0] == str(found.true_loss)
     assert (found.attack is None) == (protocol == "walk") and (found.pairs != []) == (protocol == "pairs")
     # Each node sees its own noise and what it is sent: the local loss is never exceeded.
     if protocol != "walk":

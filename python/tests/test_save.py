@@ -250,14 +250,36 @@ def test_all_that_is_recorded_of_a_comparison_is_confirmed_or_refused(tmp_path):
         found = ndp.load(path)
         with pytest.raises(NdpError, match=match):
             found.verify(anew)
-    for said in (None, "Nobody learns anything about anybody."):
-        ndp.save(anew, path)
-        changed(path, lambda what: what.update(paragraph=said))
-        with pytest.raises(NdpError, match="another statement"):
-            ndp.load(path).verify(anew)
+    # What may differ is not the same in each row: there is no statement of all.
+    assert anew.statement is None
+    ndp.save(anew, path)
+    changed(path, lambda what: what.update(paragraph="Nobody learns anything about anybody."))
+    with pytest.raises(NdpError, match="another statement"):
+        ndp.load(path).verify(anew)
     ndp.save(anew, path)
     changed(path, lambda what: what["rows"][1].update(error=error * 2, failure=0.5))
     assert ndp.load(path).verify(anew) is anew
+
+
+def test_a_record_of_a_comparison_shows_what_was_cut_short(tmp_path):
+    path, G = tmp_path / "comparison.json", nx.random_regular_graph(4, 60, seed=1)
+    asked = {"local": ndp.protocol("local", G), "decor": ndp.programs.decor(G), "walk": ndp.protocol("walk", G, steps=400)}
+    table = ndp.compare(asked, worst=(1.0, 1e-5), patience=0)
+    ndp.save(table, path)
+    found, note = ndp.load(path), table[0]["notes"][0]
+    assert [row.get("notes") for row in found.rows] == [[note], None, [note]]
+    assert found._repr_html_().endswith(f"<p>local, walk: {note}</p>") and found._repr_html_().count(note) == 1
+    assert list(found.to_frame()["notes"]) == [note, "", note]
+    assert found.verify(table) is table and found.verify(ndp.compare(asked, worst=(1.0, 1e-5), patience=0)) is not None
+    # Files whose rows have no notes are read as before, and notes are texts.
+    for wrong in ("text", [1], {}):
+        ndp.save(table, path)
+        changed(path, lambda what: what["rows"][0].update(notes=wrong))
+        with pytest.raises(NdpError, match="text"):
+            ndp.load(path)
+    ndp.save(table, path)
+    changed(path, lambda what: [row.pop("notes", None) for row in what["rows"]])
+    assert ndp.load(path).verify(table) is table and note not in ndp.load(path)._repr_html_()
 
 
 def test_a_comparison_that_was_written_without_statements_is_confirmed(tmp_path):

@@ -82,18 +82,32 @@ class TestEveryAnswerHasItsStatement:
         assert named.statement == once.losses(1).statement and named.statement != table.statement
 
     def test_what_one_row_assumes_all_assume(self):
-        assumes = ndp.Program(PATH, "use_level")
-        y = assumes.add_all(assumes.contribute_all("nothing"), assumes.noise_all())
-        assumes.send_to_neighbors(y)
-        z = assumes.add_all(assumes.contribute_all("seen"), assumes.noise_all())
-        assumes.send_to_neighbors(z)
-        table = ndp.compare({"plain": ndp.gossip(PATH, 2), "assumes": assumes}, worst=(1.0, 1e-5))
-        alone = ndp.compare({"plain": ndp.gossip(PATH, 2)}, worst=(1.0, 1e-5))
+        def twice(reads):
+            program = ndp.Program(PATH, "use_level")
+            for what in ("nothing", reads):
+                program.send_to_neighbors(program.add_all(program.contribute_all(what), program.noise_all()))
+            return program
+
+        plain, assumes = twice("nothing"), twice("seen")
+        table = ndp.compare({"plain": plain, "assumes": assumes}, worst=(1.0, 1e-5))
+        alone = ndp.compare({"plain": plain}, worst=(1.0, 1e-5))
         theirs = table[1]["statement"].data
         assert theirs["assumes"] or theirs["rests_on"]
         for key in ("assumes", "rests_on", "changes"):
             assert set(map(str, theirs[key])) <= set(map(str, table.statement.data[key]))
         assert table.statement != alone.statement
+
+    def test_rows_about_different_changes_have_no_statement_of_all(self):
+        """One answer for gradients that move alike, one for gradients that move in any direction: neither holds for both."""
+        alike, free = (ndp.protocol("dsgd", nx.cycle_graph(5), steps=4, correlation=-0.5, **given) for given in ({"alike": 1}, {}))
+        table = ndp.compare({"alike": alike, "free": free}, worst=(1.0, 1e-5))
+        assert table.statement is None and table[0]["statement"] != table[1]["statement"]
+        for row in table:
+            self.shown(table, row["statement"])
+        ledger = ndp.Ledger(limit=(1.0, 1e-5))
+        ledger.record(alike, sigma=5.6)
+        ledger.record(free, sigma=1000.0)
+        assert "in some of the runs" in ledger.statement.line and "in others of them" in ledger.statement.line
 
     def test_ledgers(self):
         ledger, protocol = ndp.Ledger(limit=(5.0, 1e-5)), ndp.gossip(PATH, 2)

@@ -60,10 +60,10 @@ pub enum Error {
         /// The observer of the limit.
         observer: usize,
     },
-    /// The limits are kept towards those who are looked at, down to the smallest noise that was tried, about
-    /// 10⁻¹⁵ of what one noisy release needs. It says nothing of others.
+    /// The limits are kept towards those who are looked at, even at the noise multiplier `1e-150`. It says
+    /// nothing of others.
     #[error(
-        "no noise is needed: down to the smallest that was tried, the limits are kept towards the observers who are looked at"
+        "no noise is needed: the limits are kept towards the observers who are looked at, even at the noise multiplier 1e-150"
     )]
     NoNoiseNeeded,
     /// The same name for two nodes.

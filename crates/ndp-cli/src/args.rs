@@ -294,7 +294,7 @@ pub(crate) struct Ledger {
     pub(crate) adaptive: bool,
     /// In place of a limit: what is spent is a guarantee whenever one stops, also because of what was seen.
     /// MU2 is the sum of the squared mu of all runs at which one expects to stop.
-    #[arg(long, value_name = "MU2", conflicts_with_all = ["measure", "pairs", "mean"])]
+    #[arg(long, value_name = "MU2", conflicts_with_all = ["measure", "order", "pairs", "mean"])]
     pub(crate) odometer: Option<f64>,
     #[command(flatten)]
     pub(crate) gossip: GossipChoice,
@@ -332,7 +332,7 @@ pub(crate) struct Meter {
     /// How the logs belong together: two logs of the same run, of which the longer one counts; two logs of
     /// separate runs, each with its own noises, whose losses add up, or of which the larger counts where a
     /// single use may change; or any number of logs of parts of one run, each with the steps of some nodes.
-    #[arg(long, value_enum, value_name = "same|separate|parts", requires = "others")]
+    #[arg(long, value_enum, value_name = "same|separate|parts", requires = "others", conflicts_with_all = ["watch", "view"])]
     pub(crate) runs: Option<Runs>,
     /// Read a log of every event from the point of view of one node: schedule:NODE relies on the other nodes
     /// to keep to the schedule; own:NODE counts all that the node sent as seen by all others together.
@@ -433,7 +433,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FILE")]
     pub(crate) graph: Option<PathBuf>,
     /// If the network is in pieces, take the largest one.
-    #[arg(long, requires = "graph")]
+    #[arg(long, requires = "graph", conflicts_with = "users")]
     pub(crate) largest_component: bool,
     /// How many users the examples are dealt to if there is no graph; by default one for every ten examples
     /// of the training set, at least 2 and at most 1000.

@@ -4,13 +4,14 @@ use crate::args::Pictures;
 use crate::errors::Failure;
 use crate::paths::Paths;
 use ndp_account::Observer;
+use ndp_algos::registry::Parameters;
 use ndp_dp::Grade;
 use ndp_graph::Graph;
 use ndp_report::figure::{Axis, Drawing, Figure, Matrix, Panel, Series};
 use ndp_report::files::OutputError;
 pub(crate) use ndp_report::harmless::harmless;
 use ndp_report::page::Page;
-pub(crate) use ndp_report::words::{down, noise, number, up};
+pub(crate) use ndp_report::words::{count, down, noise, number, up};
 use ndp_report::{files, layout, plot, stamp};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -192,11 +193,6 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure
     Ok(())
 }
 
-/// A number as text: without decimals if it is whole, since counts may be averages.
-pub(crate) fn count(x: f64) -> String {
-    if x.fract() == 0.0 && x.abs() < 1e15 { format!("{x:.0}") } else { number(x) }
-}
-
 /// Writes rows as CSV.
 pub(crate) fn csv(path: &Path, seed: u64, header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -258,6 +254,11 @@ impl Pictures {
 /// A number as JSON; infinity becomes the text "inf", because JSON has no infinity.
 pub(crate) fn finite(x: f64) -> serde_json::Value {
     if x.is_finite() { serde_json::json!(x) } else { serde_json::json!("inf") }
+}
+
+/// The values of parameters as JSON.
+pub(crate) fn parameters(all: &Parameters) -> serde_json::Value {
+    all.0.iter().map(|(name, &value)| (name.clone(), finite(value))).collect()
 }
 
 /// Draws a figure into the files that were asked for, and returns its SVG for the page.

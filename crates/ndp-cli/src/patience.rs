@@ -18,14 +18,16 @@ pub(crate) fn told(seconds: Option<u64>) -> Limit {
     Limit::told(seconds.map(Duration::from_secs))
 }
 
-/// Builds a protocol of the registry, with a limit.
+/// Builds a protocol of the registry, with a limit; and the values of all its parameters.
 pub(crate) fn built(
     entry: &'static Entry,
     matrix: &GossipMatrix,
     parameters: &Parameters,
     limit: Limit,
-) -> Result<Patient<'static>, Error> {
-    Ok(Patient::new(entry.build_until(matrix, parameters, &limit.to_build())?, limit))
+) -> Result<(Patient<'static>, Parameters), Error> {
+    let stop = limit.to_build();
+    let all = entry.parameters_on(matrix, parameters, &stop)?;
+    Ok((Patient::new(entry.build_until(matrix, &all, &stop)?, limit), all))
 }
 
 /// The notes that say for how many observers the bound is used.

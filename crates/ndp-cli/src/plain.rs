@@ -4,7 +4,7 @@
 use crate::args::Knowledge;
 use crate::output::command_line;
 use ndp_account::{Observer, OwnNoise, Senders, Statement};
-use ndp_algos::registry;
+use ndp_algos::registry::{self, Parameters};
 use ndp_graph::Graph;
 use ndp_report::page::Page;
 use ndp_report::words::{Words, capital};
@@ -98,6 +98,9 @@ pub(crate) const fn knows(knowledge: &Knowledge) -> (Senders, OwnNoise) {
     (senders, if knowledge.without_own_noise { OwnNoise::Unknown } else { OwnNoise::Known })
 }
 
+/// What is protected where several protocols are given different things.
+pub(crate) const OF_EACH_PROTOCOL: &str = "what one node gives to each protocol, as the list below says";
+
 /// The subject of a page: the network, who observes and what they know, what is protected, the unit of the
 /// noise.
 pub(crate) fn subject<'a>(
@@ -145,10 +148,23 @@ pub(crate) fn provenance(page: Page, seed: u64) -> Page {
         .code(&command_line())
 }
 
-/// The sentence of the registry about a protocol given as `name` or `name:parameters`.
-pub(crate) fn about(protocol: &str) -> Option<String> {
+/// The sentence of the registry about a protocol given as `name` or `name:parameters`, with the values of all
+/// its parameters where they are known.
+pub(crate) fn about(protocol: &str, parameters: &Parameters) -> Option<String> {
     let name = protocol.split(':').next().unwrap_or(protocol);
-    registry::find(name).ok().map(|entry| format!("{} ({name}).", capital(entry.about)))
+    let with = if parameters.0.is_empty() { String::new() } else { format!("; {parameters}") };
+    registry::find(name).ok().map(|entry| format!("{} ({name}{with}).", capital(entry.about)))
+}
+
+/// The values of all parameters of several protocols.
+pub(crate) fn parameters_of<'a>(
+    protocols: impl IntoIterator<Item = (&'a str, &'a Parameters)>,
+) -> Option<String> {
+    let with = |(name, parameters): (&str, &Parameters)| {
+        (!parameters.0.is_empty()).then(|| format!("{} {parameters}", name.split(':').next().unwrap_or(name)))
+    };
+    let all: Vec<String> = protocols.into_iter().filter_map(with).collect();
+    (!all.is_empty()).then(|| format!("parameters: {}", all.join("; ")))
 }
 
 /// The name of one observer, or the names of a coalition.

@@ -5,7 +5,7 @@ use crate::errors::Failure;
 use crate::input::{Names, bytes, node};
 use crate::output::{note, up};
 use crate::patience::{self, Limit, Patient};
-use ndp_account::{Allowed, Audience, Observer, Target};
+use ndp_account::{Allowed, Among, Audience, Observer, Target};
 use ndp_algos::registry::{self, Parameters};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
 use ndp_graph::{GossipMatrix, Graph};
@@ -123,7 +123,8 @@ fn looking(
         } else if 1 < size {
             note(&words::coalitions(n, size, all));
         }
-        let description = words::coverage(&audience.coverage_of_looked_at());
+        let among = if chosen.neighbors.is_some() { Among::Neighbors } else { Among::Everybody };
+        let description = format!("every coalition of at most {}", words::coalition(size, among, n));
         (audience, description)
     } else if let Some(labels) = &chosen.coalition {
         let members =
@@ -221,7 +222,11 @@ fn listed(target: &Target) -> Option<Vec<usize>> {
 }
 
 /// The protocol of a text `name` or `name:parameter=value,...`, within this limit.
-pub(crate) fn protocol(text: &str, matrix: &GossipMatrix, limit: Limit) -> Result<Patient<'static>, Failure> {
+pub(crate) fn protocol(
+    text: &str,
+    matrix: &GossipMatrix,
+    limit: Limit,
+) -> Result<(Patient<'static>, Parameters), Failure> {
     let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
     let parameters: Parameters = parameters.parse()?;
     Ok(patience::built(registry::find(name)?, matrix, &parameters, limit)?)
@@ -232,6 +237,19 @@ pub(crate) struct ChosenProtocol {
     /// The protocol, with the patience that the user gave.
     pub(crate) protocol: Patient<'static>,
     pub(crate) name: String,
+    /// The values of all its parameters.
+    pub(crate) parameters: Parameters,
+}
+
+impl ChosenProtocol {
+    /// The protocol and its parameters, for a table.
+    pub(crate) fn rows(&self) -> Vec<(&'static str, String)> {
+        if self.parameters.0.is_empty() {
+            return vec![("protocol", self.name.clone())];
+        }
+        let name = self.name.split(':').next().unwrap_or(&self.name);
+        vec![("protocol", name.to_owned()), ("parameters", self.parameters.to_string())]
+    }
 }
 
 /// The protocol that the user chose, within this limit.
@@ -241,8 +259,8 @@ pub(crate) fn chosen(
     limit: Limit,
 ) -> Result<ChosenProtocol, Failure> {
     let (Some(path), Some(uses)) = (&choice.program, choice.uses) else {
-        let protocol = protocol(&choice.protocol, matrix, limit)?;
-        return Ok(ChosenProtocol { protocol, name: choice.protocol.clone() });
+        let (protocol, parameters) = protocol(&choice.protocol, matrix, limit)?;
+        return Ok(ChosenProtocol { protocol, name: choice.protocol.clone(), parameters });
     };
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
     let program = Program::read(&bytes(path)?[..]).map_err(|error| refused(error.to_string()))?;
@@ -256,7 +274,7 @@ pub(crate) fn chosen(
         Uses::Signs => SensitivitySet::Signs,
     };
     let protocol = Patient::new(Box::new(Declared::new(program, set)), limit);
-    Ok(ChosenProtocol { protocol, name: path.display().to_string() })
+    Ok(ChosenProtocol { protocol, name: path.display().to_string(), parameters: Parameters::default() })
 }
 
 /// The noise in units of the sensitivity.

@@ -88,6 +88,7 @@ fn texts(key: &str, value: &Value, option: &Arg) -> Result<Vec<String>, String> 
         Value::String(text) => Ok(vec![text.clone()]),
         Value::Integer(number) => Ok(vec![number.to_string()]),
         Value::Float(number) => Ok(vec![number.to_string()]),
+        Value::Array(values) if values.is_empty() => Err(format!("{key} is an empty list: leave it out")),
         Value::Array(values) => {
             let each: Result<Vec<Vec<String>>, String> = values
                 .iter()
@@ -138,6 +139,7 @@ mod tests {
             ("command = \"run\"", "no question"),
             ("command = \"loss\"\nnoize = 2", "no option \"noize\""),
             ("command = \"loss\"\nall = 1", "true or false"),
+            ("command = \"loss\"\nobserver = []", "observer is an empty list"),
             ("command = \"loss\"\nnoise = { a = 1 }", "must be a text"),
             ("command = \"loss\"\nobserver = [[\"a\"]]", "list within a list"),
         ] {

@@ -9,11 +9,12 @@ pub(crate) mod plan;
 
 use crate::args::{Sweep, Weights};
 use crate::errors::Failure;
-use crate::output::{finite, hex};
+use crate::output::{finite, hex, parameters};
 use crate::patience::{self, Limit, Patient};
 use crate::{input, plain, question};
 use ndp_account::Protocol as _;
 use ndp_account::{Assumption, Changes, Coverage, Observer, RestsOn, Said, Statement};
+use ndp_algos::registry::Parameters;
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_numeric::stop::Stop;
@@ -37,6 +38,8 @@ pub(crate) struct Study {
     pub(crate) seed: u64,
     coverage: Coverage,
     pub(crate) protocols: Vec<(String, Patient<'static>)>,
+    /// The values of all parameters of each protocol.
+    pub(crate) parameters: Vec<Parameters>,
     pub(crate) noises: Vec<(f64, NoiseMultiplier)>,
     pub(crate) measure: Measure,
     top: usize,
@@ -110,9 +113,11 @@ impl Study {
         // speed of the machine.
         let sensitivity = asked.unit.sensitivity;
         let build = |name: &String| {
-            Ok((name.clone(), question::protocol(name, &matrix, Limit::never())?.on_values_of(sensitivity)))
+            let (protocol, parameters) = question::protocol(name, &matrix, Limit::never())?;
+            Ok(((name.clone(), protocol.on_values_of(sensitivity)), parameters))
         };
         let protocols = asked.protocols.iter().map(build).collect::<Result<Vec<_>, Failure>>()?;
+        let (protocols, parameters) = protocols.into_iter().unzip();
         Ok(Self {
             graph,
             coverage: chosen.audience.coverage_of_looked_at(),
@@ -121,6 +126,7 @@ impl Study {
             sampled,
             seed: asked.knowledge.seed,
             protocols,
+            parameters,
             noises,
             measure,
             top: asked.top,
@@ -188,6 +194,7 @@ impl Study {
         let statements: BTreeMap<&str, Value> = self.statements()?;
         Ok(json!({ "ndp-sweep": 1, "ndp": env!("CARGO_PKG_VERSION"), "build": BUILD, "hash": self.hash, "nodes": self.graph.node_count(),
             "edges": self.graph.edge_count(), "observers": self.description, "items": self.items(), "protocols": protocols,
+            "parameters": self.parameters.iter().map(parameters).collect::<Vec<_>>(),
             "noises": noises, "measure": self.measure.to_string(), "loss_edges": edges(),
             "statements": statements })
         .to_string())

@@ -33,7 +33,8 @@ pub struct Counterexample {
     pub sigma: f64,
     /// The claimed bound in nats is at most this.
     pub claimed: f64,
-    /// The true loss in nats, a fraction; for a walk its mean over all paths, which is no more.
+    /// The true loss in nats, a fraction; for a walk its mean over all paths, which is no more than the loss
+    /// of who knows the path.
     pub true_loss: String,
     /// The same as the nearest decimal number, to be read only.
     pub true_loss_decimal: f64,
@@ -123,7 +124,8 @@ impl Counterexample {
         );
         let share = if self.bounded == Bounded::Mean { format!(" / {nodes}") } else { String::new() };
         let tail = format!(
-            "print('true loss', F({alpha:?}) / (2 * F({sigma:?}) ** 2) * loss{share}, 'claimed at most', {claimed:?})\n"
+            "print('{}', F({alpha:?}) / (2 * F({sigma:?}) ** 2) * loss{share}, 'claimed at most', {claimed:?})\n",
+            self.protocol.truth()
         );
         let body =
             if self.protocol.is_walk() { WALK.to_owned() } else { self.gossip_in_python(&list(&self.pairs)) };

@@ -35,6 +35,13 @@ impl Protocol {
         self == Self::Walk
     }
 
+    /// With what a claim is compared: the true loss, or for walks a lower bound on the loss of observers who
+    /// know the whole path, which other observers may not reach.
+    #[must_use]
+    pub fn truth(self) -> &'static str {
+        if self.is_walk() { "the loss if the path is known, at least" } else { "the true loss" }
+    }
+
     /// Refuses parameters that are not numbers of the protocol.
     pub(crate) fn check(self) -> Result<(), Error> {
         let (what, condition, value, holds) = match self {

@@ -41,6 +41,12 @@ pub fn down(x: f64) -> String {
     rounded(x, Round::Down)
 }
 
+/// A count, without decimals if it is whole, since counts may be averages.
+#[must_use]
+pub fn count(x: f64) -> String {
+    if x.fract() == 0.0 && x.abs() < 1e15 { format!("{x:.0}") } else { number(x) }
+}
+
 fn rounded(x: f64, round: Round) -> String {
     match x {
         0.0 => "0".into(),

@@ -11,21 +11,23 @@
 mod coverage;
 mod guesses;
 pub mod page;
+mod plans;
 mod replaced;
 mod rests_on;
 mod terms;
 
 pub use coverage::*;
 pub use guesses::*;
+pub use plans::{Planned, advice};
 pub use replaced::{reason, replaced};
 pub use rests_on::*;
 pub use terms::*;
 
-pub use crate::digits::{down, noise, number, up};
+pub use crate::digits::{count, down, noise, number, up};
 
 use ndp_account::{
-    Allowed, Among, Changes, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Target,
-    Worst, number_of_coalitions,
+    Among, Changes, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Worst,
+    number_of_coalitions,
 };
 use ndp_dp::{Grade, Measure, Neighbors};
 use ndp_numeric::decimal::{Round, scientific};
@@ -325,9 +327,6 @@ pub fn verdict(target: &str, why_not: Option<&str>, most: &str) -> String {
 pub const BOUND_REACHED: &str = "bound reached: no node alone learns more than a bound says that holds \
      whichever node observes, and one is proven to learn that much, so that no account could lower the noise";
 
-/// The hint to add if looking at more observers could show more.
-pub const LOOK_AT_ALL: &str = "; --all looks at everybody";
-
 /// How a question about coalitions of a size is answered, before the work.
 ///
 /// # Examples
@@ -382,13 +381,13 @@ pub fn coalitions_of_neighbors(nodes: usize, size: usize, all: Option<usize>) ->
 /// use ndp_report::words::no_noise_needed;
 /// assert_eq!(
 ///     no_noise_needed(&["gopa".into(), "walk".into()]),
-///     "Down to the smallest noise that was tried, gopa, walk keep the limits towards those who are looked at"
+///     "Even at the noise multiplier 1e-150, gopa, walk keep the limits towards those who are looked at"
 /// );
 /// ```
 #[must_use]
 pub fn no_noise_needed(protocols: &[String]) -> String {
     format!(
-        "Down to the smallest noise that was tried, {} keep{} the limits towards those who are looked at",
+        "Even at the noise multiplier 1e-150, {} keep{} the limits towards those who are looked at",
         protocols.join(", "),
         if protocols.len() == 1 { "s" } else { "" }
     )
@@ -398,19 +397,6 @@ pub fn no_noise_needed(protocols: &[String]) -> String {
 #[must_use]
 pub fn less_for_those(noise: &str) -> String {
     format!("{noise}, which shows nothing about the others")
-}
-
-/// A target.
-#[must_use]
-pub fn target(target: &Target) -> String {
-    match &target.allowed {
-        Allowed::Worst(loss) => format!("at most {loss} about any node, as {}", target.measure),
-        Allowed::Mean(loss) => format!(
-            "at most {loss} on average over all nodes, those who observe counted as 0, as {}",
-            target.measure
-        ),
-        _ => format!("the limits of the file, as {}", target.measure),
-    }
 }
 
 /// What is said about pairs when time ran out before their losses were computed.

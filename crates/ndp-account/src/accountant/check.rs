@@ -1,7 +1,7 @@
 //! Whether a target is met, and the least noise that meets it.
 
 use super::Account;
-use super::search::smallest_noise;
+use super::search::{SMALLEST, smallest_noise};
 use super::target::{Allowed, Check, LeastNoise, Target};
 use super::uses::{
     by_bound, mean, mean_from_below, of_each, only_pair, representatives, tightest, tightest_by_loss, uses,
@@ -58,8 +58,8 @@ pub fn check(
 ///
 /// # Errors
 /// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise
-/// meets; [`Error::NoNoiseNeeded`] where the limits are kept down to the smallest noise that is tried;
-/// [`Error::NobodyLooked`] as for [`check`].
+/// meets; [`Error::NoNoiseNeeded`] where the limits are kept even at noise `1e-150`; [`Error::NobodyLooked`]
+/// as for [`check`].
 pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Result<LeastNoise, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
         return least_noise_of_mean(accounts, target.measure, allowed);
@@ -72,7 +72,7 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         _ => 1.0,
     };
     let mut first = NoiseMultiplier::new(if first.is_normal() { first } else { 1.0 })?;
-    let mut smaller: i32 = 0;
+    let mut factor = 16.0;
     let mut noise: Option<NoiseMultiplier> = None;
     let mut digits = 1e-12;
     // Quick upper bounds choose the first pair, and at the noise that this pair needs the next one, until no
@@ -94,7 +94,7 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
             if let Some(noise) = noise {
                 return Ok(LeastNoise { noise, tightest: None, grade: None });
             }
-            let Some(less) = less(first, &mut smaller)? else { break };
+            let Some(less) = less(first, &mut factor)? else { break };
             first = less;
             continue;
         };
@@ -133,7 +133,7 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         }
         // A quick bound chose a pair that needs no noise at all: at a smaller one it will not.
         if needed == 0.0 && noise.is_none() {
-            let Some(less) = less(first, &mut smaller)? else { break };
+            let Some(less) = less(first, &mut factor)? else { break };
             first = less;
             continue;
         }
@@ -146,17 +146,16 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     Err(Error::NoNoiseNeeded)
 }
 
-/// A smaller noise, unless enough were looked at.
-fn less(noise: NoiseMultiplier, looked: &mut i32) -> Result<Option<NoiseMultiplier>, Error> {
-    if *looked == SMALLER {
+/// A smaller noise to see whether any pair has a loss, by a factor that is squared each time; `None` at the
+/// smallest.
+fn less(noise: NoiseMultiplier, factor: &mut f64) -> Result<Option<NoiseMultiplier>, Error> {
+    if noise.get() <= SMALLEST {
         return Ok(None);
     }
-    *looked += 1;
-    Ok(Some(NoiseMultiplier::new(noise.get() / 16.0)?))
+    let smaller = (noise.get() / *factor).max(SMALLEST);
+    *factor *= *factor;
+    Ok(Some(NoiseMultiplier::new(smaller)?))
 }
-
-/// How often a smaller noise is looked at, to see whether any pair has a loss.
-const SMALLER: i32 = 12;
 
 fn least_noise_of_mean(
     accounts: &[Box<dyn Account + '_>],
@@ -172,12 +171,9 @@ fn least_noise_of_mean(
     };
     ensure(0.0 < allowed && allowed.is_finite(), "the mean loss allowed", "be positive and finite", allowed)?;
     // As in `least_noise`, a loss may be 0 at noise 1 alone.
-    let mut smaller = 0;
-    while largest(NoiseMultiplier::new(16f64.powi(-smaller))?)? == 0.0 {
-        if smaller == SMALLER {
-            return Err(Error::NoNoiseNeeded);
-        }
-        smaller += 1;
+    let (mut some, mut factor) = (NoiseMultiplier::new(1.0)?, 16.0);
+    while largest(some)? == 0.0 {
+        some = less(some, &mut factor)?.ok_or(Error::NoNoiseNeeded)?;
     }
     let noise = match of_unit_means(accounts, measure, allowed)? {
         Some(noise) => noise,

@@ -42,7 +42,8 @@ pub enum Coverage {
         /// How many.
         observers: usize,
     },
-    /// Every node alone, each by an account of its own.
+    /// Every node alone, each by an account of its own; in one of several runs perhaps by a bound that one
+    /// node is proven to reach.
     All {
         /// How many.
         nodes: usize,
@@ -215,6 +216,12 @@ impl Coverage {
             && a != b
         {
             return Err(others);
+        }
+        // That a bound is reached is said of both or of neither.
+        if self.is_reached() != other.is_reached()
+            && let Some(nodes) = nodes(self)
+        {
+            return Ok(Self::All { nodes });
         }
         let rank = |coverage: &Self| match coverage {
             Self::Named { .. } | Self::All { .. } | Self::Coalitions { .. } => 0,

@@ -166,7 +166,11 @@ impl Observer {
         if self.tapped.is_empty() {
             return Ok(());
         }
-        Err(Error::NotOffered("this protocol has no account of overheard edges: state it as a program"))
+        Err(Error::NotOffered(if self.members.is_empty() {
+            "this protocol has no account of overheard edges: state it as a program"
+        } else {
+            "this protocol has no account of an observer who overhears edges as well: state it as a program"
+        }))
     }
 
     /// The only member, for accounts of single nodes only.

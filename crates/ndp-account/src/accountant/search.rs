@@ -42,8 +42,11 @@ pub fn of_pair<A: Account + ?Sized>(
     smallest_noise(allowed, loss).map(Some)
 }
 
+/// The smallest noise that is tried. Its square is a normal float, so that losses are finite numbers.
+pub(super) const SMALLEST: f64 = 1e-150;
+
 /// Noises so small that an account with a loss shows it at one of them, mostly at the first.
-const HARDLY_ANY_NOISE: [f64; 3] = [0.05, 1e-4, 1e-9];
+const HARDLY_ANY_NOISE: [f64; 5] = [0.05, 1e-4, 1e-9, 1e-30, SMALLEST];
 
 /// The least noise, within a relative `1e-9`, at which `account` stays within `target`.
 ///
@@ -80,11 +83,13 @@ pub(super) fn smallest_noise(
         if fails.is_some() && holds.is_some() {
             break;
         }
-        x += (0.5 * miss).clamp(-MAX_STEP, MAX_STEP) + if miss <= 0.0 { -0.1 } else { 0.1 };
-        ensure(x <= MAX_LOG, "the target loss", "be met by some noise multiplier up to 1e150", target)?;
-        if x < -MAX_LOG {
+        let step = (0.5 * miss).clamp(-MAX_STEP, MAX_STEP) + if miss <= 0.0 { -0.1 } else { 0.1 };
+        let next = (x + step).max(-MAX_LOG);
+        ensure(next <= MAX_LOG, "the target loss", "be met by some noise multiplier up to 1e150", target)?;
+        if next == x {
             break;
         }
+        x = next;
         (found, miss) = at(x)?;
     }
     let mut side = 0;

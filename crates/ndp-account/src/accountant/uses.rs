@@ -434,11 +434,14 @@ mod tests {
         let asked = Mutex::new(Vec::new());
         let measure = Measure::Approx(Delta::new(1e-5)?);
         for class in [Some((1, 0)), None] {
-            let costs = Costs { observer: Observer::node(0), cost: 1e-6, free: 1.0, class, asked: &asked };
-            let accounts: [Box<dyn Account + '_>; 1] = [Box::new(costs)];
-            for target in [Target::worst(measure, 1e-9), Target::mean(measure, 1e-9)] {
-                let found = least_noise(&accounts, &target)?.noise.get();
-                assert!((found / 1e-3 - 1.0).abs() < 1e-6, "{found}");
+            for least in [1e-3, 1e-13, 1e-100, 1e-149] {
+                let cost = least * least;
+                let costs = Costs { observer: Observer::node(0), cost, free: 1.0, class, asked: &asked };
+                let accounts: [Box<dyn Account + '_>; 1] = [Box::new(costs)];
+                for target in [Target::worst(measure, 1e-9), Target::mean(measure, 1e-9)] {
+                    let found = least_noise(&accounts, &target)?.noise.get();
+                    assert!((found / least - 1.0).abs() < 1e-6, "{found} {least}");
+                }
             }
         }
         Ok(())

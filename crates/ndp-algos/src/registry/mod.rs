@@ -20,13 +20,17 @@
 //! ```
 
 mod baselines;
+mod combinations;
 mod dsgd;
 mod gossip;
+mod parameters;
 mod programs;
 mod push_sum;
 mod tokens;
 mod training;
 
+pub use combinations::{Combination, Combinations};
+pub use parameters::Parameters;
 pub use training::training;
 
 use crate::walk::{GaussianLaw, NoiseLaw, TokenNoise, other_laws};
@@ -34,11 +38,8 @@ use ndp_account::{Comparison, Error, Observer, Protocol, Target, compare};
 use ndp_dp::Sigma;
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_numeric::stop::Stop;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 use std::sync::LazyLock;
 
 /// Every protocol; sums carried by a token once more for each law of noise but the normal one.
@@ -152,93 +153,6 @@ pub struct Parameter {
     pub about: &'static str,
     /// Its value if none is given. For rounds of gossip it fails if the spectral gap is not found.
     pub default: fn(&GossipMatrix, &Stop) -> Result<f64, Error>,
-}
-
-/// Parameters by name, as `rounds=20,seed=7` in text.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::registry::Parameters;
-/// let given: Parameters = "rounds=20,seed=7".parse()?;
-/// assert_eq!(given, Parameters::from([("rounds", 20.0), ("seed", 7.0)]));
-/// assert_eq!(given.0["rounds"], 20.0);
-/// # Ok::<(), ndp_account::Error>(())
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(transparent)]
-pub struct Parameters(
-    /// The values.
-    pub BTreeMap<String, f64>,
-);
-
-impl<'de> Deserialize<'de> for Parameters {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// Accepts no name twice: maps of the standard library would keep the last value.
-        struct Once;
-
-        impl<'de> Visitor<'de> for Once {
-            type Value = Parameters;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("numbers by name")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parameters, A::Error> {
-                let mut parameters = BTreeMap::new();
-                while let Some((name, value)) = map.next_entry::<String, f64>()? {
-                    if let Some(before) = parameters.insert(name.clone(), value) {
-                        let twice =
-                            format!("the parameter {name:?} is given twice, as {before} and as {value}");
-                        return Err(serde::de::Error::custom(twice));
-                    }
-                }
-                Ok(Parameters(parameters))
-            }
-        }
-
-        deserializer.deserialize_map(Once)
-    }
-}
-
-impl<const N: usize> From<[(&str, f64); N]> for Parameters {
-    fn from(values: [(&str, f64); N]) -> Self {
-        Self(values.into_iter().map(|(name, value)| (name.into(), value)).collect())
-    }
-}
-
-impl FromStr for Parameters {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let mut parameters = BTreeMap::new();
-        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let parsed = part
-                .split_once('=')
-                .and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse::<f64>().ok()?)));
-            let (name, value) = parsed.ok_or_else(|| Error::InvalidText {
-                what: "a parameter",
-                expected: "NAME=NUMBER",
-                got: part.into(),
-            })?;
-            if parameters.insert(name, value).is_some() {
-                return Err(Error::InvalidText {
-                    what: "a parameter",
-                    expected: "given once",
-                    got: part.into(),
-                });
-            }
-        }
-        Ok(Self(parameters))
-    }
-}
-
-impl fmt::Display for Parameters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (name, value)) in self.0.iter().enumerate() {
-            write!(f, "{}{name}={value}", if i == 0 { "" } else { "," })?;
-        }
-        Ok(())
-    }
 }
 
 /// A matrix and the values of all parameters of a protocol.
@@ -384,6 +298,31 @@ impl Entry {
         stop: &Stop,
     ) -> Result<Box<dyn Protocol>, Error> {
         (self.build)(&self.setting(matrix, parameters, stop)?)
+    }
+
+    /// The values of all parameters: those that are given, and defaults for this graph.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchName`] for a parameter that the protocol does not take; those of the spectral gap, by
+    /// which rounds are chosen.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::registry;
+    /// use ndp_graph::{GossipMatrix, generators::cycle_graph, progress::Stop};
+    /// let ring = GossipMatrix::metropolis(&cycle_graph(8)?);
+    /// let all = registry::find("walk")?.parameters_on(&ring, &"cap=3".parse()?, &Stop::never())?;
+    /// assert_eq!((all.0["cap"], all.0["steps"]), (3.0, 80.0));
+    /// # Ok::<(), ndp_account::Error>(())
+    /// ```
+    pub fn parameters_on(
+        &self,
+        matrix: &GossipMatrix,
+        given: &Parameters,
+        stop: &Stop,
+    ) -> Result<Parameters, Error> {
+        let values = self.setting(matrix, given, stop)?.values;
+        Ok(Parameters(values.into_iter().map(|(name, value)| (name.into(), value)).collect()))
     }
 
     /// Whether everything that is sent goes along edges of the graph, or is published to all. Other protocols

@@ -56,7 +56,7 @@ pub(super) const FEDERATED: Entry = Entry {
         STEP_SIZE,
         Parameter {
             name: "radius",
-            about: "of the ball of models, in units of the sensitivity; 1 by default",
+            about: "of the ball of models, in the unit in which the sensitivity is given (1 unless it is; 2 in `ndp train`); 1 by default",
             default: |_, _| Ok(1.0),
         },
     ],

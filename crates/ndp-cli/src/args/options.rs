@@ -121,7 +121,14 @@ pub(crate) struct ProtocolChoice {
     #[arg(long, value_name = "FILE", conflicts_with = "protocol", requires = "uses")]
     pub(crate) program: Option<PathBuf>,
     /// What may change: use-level, same-direction or signs.
-    #[arg(long, value_enum, value_name = "SET", requires = "program", hide_possible_values = true)]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "SET",
+        requires = "program",
+        conflicts_with = "protocol",
+        hide_possible_values = true
+    )]
     pub(crate) uses: Option<Uses>,
     #[command(flatten)]
     pub(crate) gossip: GossipChoice,
@@ -186,7 +193,7 @@ pub(crate) struct TargetChoice {
     #[arg(long, value_name = "LOSS", group = "measure")]
     pub(crate) renyi: Option<f64>,
     /// The order of --renyi.
-    #[arg(long, default_value_t = 2.0, value_name = "A", requires = "renyi", conflicts_with_all = ["epsilon", "mu"])]
+    #[arg(long, default_value_t = 2.0, value_name = "A", requires = "renyi", conflicts_with_all = ["epsilon", "delta", "mu"])]
     pub(crate) order: f64,
     /// The Gaussian parameter mu allowed for each pair.
     #[arg(long, value_name = "M", group = "measure")]

@@ -15,9 +15,9 @@ pub(crate) struct Refute {
     /// The protocol that the claim is about.
     #[arg(long, value_enum, default_value = "muffliato")]
     pub(crate) protocol: TriedProtocol,
-    /// The Chebyshev parameter of accelerated gossip, or the later noise in units of the first.
-    #[arg(long, default_value_t = 1.0, value_name = "X")]
-    pub(crate) parameter: f64,
+    /// The Chebyshev parameter of accelerated gossip, or the later noise in units of the first; 1 by default.
+    #[arg(long, value_name = "X")]
+    pub(crate) parameter: Option<f64>,
     /// How many observers learn together.
     #[arg(long = "observers", default_value_t = 1, value_name = "K", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=6))]
     pub(crate) watching: usize,

@@ -22,7 +22,7 @@ pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) knowledge: Knowledge,
     /// The delta that goes with epsilon.
-    #[arg(long, default_value_t = 1e-5, value_name = "D")]
+    #[arg(long, default_value_t = 1e-5, value_name = "D", conflicts_with = "order")]
     pub(crate) delta: f64,
     /// In place of epsilon, report Rényi losses of this order, in nats.
     #[arg(long, value_name = "A")]

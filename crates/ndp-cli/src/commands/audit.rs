@@ -94,12 +94,13 @@ impl Answer for Audited<'_> {
         let wrong = format!(", too much with probability {} at most", asked.error_rate);
         let title =
             format!("An attack on {} runs of {} in each of two worlds", asked.runs, study.protocol.name);
-        let mut rows = vec![
+        let mut rows = study.protocol.rows();
+        rows.extend([
             ("whose data", asked.source.clone()),
             ("what may change", plain::changes(&found.statement)),
             ("weights", asked.protocol.weights_in_words()),
             ("observed by", study.chosen.description.clone()),
-        ];
+        ]);
         for noise in &found.statement.noise {
             rows.push(("noise", format!("{} times {}", output::noise(study.noise.get()), noise.unit)));
             rows.push(("which is the", format!("{}, on {}", plain::law(noise.law), noise.on)));
@@ -134,11 +135,14 @@ impl Answer for Audited<'_> {
         let (study, found) = (self.study, &self.report);
         let allowed =
             serde_json::json!({ "grade": found.allowed.grade(), "value": finite(*found.allowed.value()) });
-        Ok(serde_json::json!({ "protocol": study.protocol.name, "source": study.asked.source,
+        Ok(
+            serde_json::json!({ "protocol": study.protocol.name, "parameters": output::parameters(&study.protocol.parameters),
+             "source": study.asked.source,
             "observers": study.chosen.description, "statement": found.statement, "runs": study.asked.runs,
             "error_rate": study.asked.error_rate, "refuted": found.is_refuted(), "allowed_mu": allowed,
             "allowed_at": found.allowed_at, "measured_mu": found.measured_mu, "false_positives": found.false_positives,
-            "true_positives": found.true_positives }))
+            "true_positives": found.true_positives }),
+        )
     }
 }
 

@@ -4,8 +4,8 @@ use super::covered;
 use super::prove::Proof;
 use crate::args::Calibrate;
 use crate::errors::{Failure, in_words};
-use crate::output::{count, finite, note, number, up};
-use crate::patience::{self, Patient};
+use crate::output::{count, finite, note, number, parameters, up};
+use crate::patience;
 use crate::question::{Chosen, ChosenProtocol};
 use crate::show::{Answer, Part, Sheet, show};
 use crate::{input, plain, question};
@@ -21,8 +21,7 @@ struct Study<'a> {
     graph: Graph,
     target: Target,
     chosen: Chosen,
-    protocol: Patient<'static>,
-    name: String,
+    protocol: ChosenProtocol,
     proof: Option<Proof>,
 }
 
@@ -59,30 +58,30 @@ impl<'a> Study<'a> {
         let proof = asked.proof.as_deref();
         let proof = proof.map(|into| Proof::of(into, &asked.protocol, &protocol, &chosen, &asked.knowledge));
         let proof = proof.transpose()?;
-        let ChosenProtocol { protocol, name } = protocol;
-        let protocol = protocol.for_every_pair().on_values_of(asked.unit.sensitivity);
-        Ok(Self { asked, graph, target, chosen, protocol, name, proof })
+        protocol.protocol = protocol.protocol.for_every_pair().on_values_of(asked.unit.sensitivity);
+        Ok(Self { asked, graph, target, chosen, protocol, proof })
     }
 
     fn answer(&self, quiet: bool) -> Result<Calibrated<'_>, Failure> {
         let (target, unit) = (self.target.clone(), self.asked.unit.sensitivity);
-        let meanwhile = patience::meanwhile(&self.protocol, &self.chosen.audience, quiet, move |bounds| {
+        let protocol = &self.protocol.protocol;
+        let meanwhile = patience::meanwhile(protocol, &self.chosen.audience, quiet, move |bounds| {
             let least = least_noise(bounds, &target).ok()?;
             Some(words::noise_is_enough(question::in_unit(least.noise, unit)))
         });
-        let covered = covered(&self.protocol, &self.chosen, quiet)?;
-        let before = patience::notes(&self.protocol).len();
-        let least = self.protocol.steady(|| covered.least_noise(&self.target))?;
+        let covered = covered(protocol, &self.chosen, quiet)?;
+        let before = patience::notes(protocol).len();
+        let least = protocol.steady(|| covered.least_noise(&self.target))?;
         drop(meanwhile);
         // `covered` has already printed the notes about observers; print only those added since.
-        patience::notes(&self.protocol).iter().skip(before).for_each(|text| note(text));
+        patience::notes(protocol).iter().skip(before).for_each(|text| note(text));
         Ok(Calibrated {
             study: self,
             of_looked_at: covered.of_looked_at(&self.target, &least),
             looked_at: covered.looked_at().iter().map(|account| account.observer().clone()).collect(),
             statement: covered.statement()?,
-            error: self.protocol.error(least.noise).map_err(in_words),
-            messages: self.protocol.message_count(),
+            error: protocol.error(least.noise).map_err(in_words),
+            messages: protocol.message_count(),
             least,
         })
     }
@@ -96,15 +95,15 @@ impl Answer for Calibrated<'_> {
             x.as_ref().map_or_else(|error| error.to_string(), |&x| shown(x))
         };
         let noise = plain::noise_in_units(&up(self.noise()), &up(least.noise.get()), statement);
-        let mut rows = vec![
-            ("protocol", study.name.clone()),
+        let mut rows = study.protocol.rows();
+        rows.extend([
             ("weights", study.asked.protocol.weights_in_words()),
             ("what may change", plain::changes(statement)),
             ("observed by", plain::observed_by(statement, &study.graph)),
             ("target", words::target(&study.target)),
             ("least noise", noise),
             ("which is the", plain::noise_is(statement)),
-        ];
+        ]);
         if let Some(less) = self.of_looked_at {
             let shown = up(question::in_unit(less, unit));
             rows.push(("for those looked at alone", words::less_for_those(&shown)));
@@ -139,7 +138,7 @@ impl Answer for Calibrated<'_> {
         Sheet {
             header: vec!["protocol", "noise", "grade", "observers", "law", "error", "messages"],
             rows: vec![vec![
-                self.study.name.clone(),
+                self.study.protocol.name.clone(),
                 self.noise().to_string(),
                 grade,
                 coverage,
@@ -156,7 +155,8 @@ impl Answer for Calibrated<'_> {
             json!({ "source": input::label(graph, pair.source), "observer": self.observer(pair),
                 "loss": pair.loss, "allowed": finite(pair.allowed) })
         });
-        Ok(json!({ "protocol": study.name, "noise": self.noise(), "multiplier": self.least.noise.get(),
+        Ok(json!({ "protocol": study.protocol.name, "parameters": parameters(&study.protocol.parameters),
+             "noise": self.noise(), "multiplier": self.least.noise.get(),
             "statement": self.statement, "target": words::target(&study.target),
             "observers": plain::observed_by(&self.statement, graph),
             "error": self.error_in_unit(), "messages": self.messages.as_ref().ok(),
@@ -204,9 +204,8 @@ impl Calibrated<'_> {
             return Ok(());
         }
         Err(Failure::NotMet(format!(
-            "the target is not shown at this noise: {}{}",
-            words::coverage(&self.statement.coverage),
-            words::LOOK_AT_ALL
+            "the target is not shown at this noise: {}",
+            words::shown_for(&self.statement.coverage)
         )))
     }
 }

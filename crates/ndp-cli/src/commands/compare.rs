@@ -5,12 +5,12 @@ mod show;
 use crate::args::Compare;
 use crate::errors::Failure;
 use crate::output::note;
-use crate::patience::{self, Patient, sharing};
+use crate::patience::{self, sharing};
 use crate::progress::Progress;
 use crate::question::Chosen;
 use crate::{input, question, show as showing};
 use ndp_account::{Comparison, Coverage, Error, Row, Target};
-use ndp_algos::registry::{self, PROTOCOLS};
+use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_report::words;
 
@@ -29,6 +29,8 @@ struct Study<'a> {
 struct Compared<'a> {
     study: &'a Study<'a>,
     comparison: Comparison,
+    /// The values of all parameters of each protocol.
+    parameters: Vec<Parameters>,
     /// Notes that say for which observers a bound was used, and why.
     notes: Vec<String>,
 }
@@ -65,10 +67,12 @@ impl<'a> Study<'a> {
             // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
             let (entry, parameters) = (registry::find(entry)?, parameters.parse()?);
             let built = patience::built(entry, &self.matrix, &parameters, limit);
-            let of_values = |protocol: Patient<'static>| {
-                protocol.for_every_pair().on_values_of(self.asked.unit.sensitivity)
+            let (built, parameters) = match built {
+                Ok((built, parameters)) => {
+                    (Ok(built.for_every_pair().on_values_of(self.asked.unit.sensitivity)), parameters)
+                }
+                Err(error) => (Err(error), Parameters::default()),
             };
-            let built = built.map(of_values);
             if let Err(error @ Error::NoSuchName { .. }) = built {
                 return Err(Failure::from(error));
             }
@@ -81,10 +85,11 @@ impl<'a> Study<'a> {
                 done += 1;
                 progress.one();
             }
-            Ok(((row, notes), built.is_ok_and(|protocol| protocol.is_cut_by_work())))
+            Ok((((row, parameters), notes), built.is_ok_and(|protocol| protocol.is_cut_by_work())))
         })?;
-        let (rows, notes): (Vec<Row>, Vec<Vec<String>>) = found.into_iter().unzip();
-        Ok(Compared { study: self, comparison: Comparison { rows }, notes: notes.concat() })
+        let (found, notes): (Vec<(Row, Parameters)>, Vec<Vec<String>>) = found.into_iter().unzip();
+        let (rows, parameters) = found.into_iter().unzip();
+        Ok(Compared { study: self, comparison: Comparison { rows }, parameters, notes: notes.concat() })
     }
 }
 
@@ -104,10 +109,9 @@ impl Compared<'_> {
             return Ok(());
         }
         Err(Failure::NotMet(format!(
-            "the target is not shown for {}: only {} were looked at{}",
+            "the target is not shown for {}: {}",
             partly.join(", "),
-            self.study.chosen.description,
-            words::LOOK_AT_ALL
+            words::shown_for(&self.study.chosen.audience.coverage_of_looked_at())
         )))
     }
 }

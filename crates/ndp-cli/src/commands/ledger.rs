@@ -35,6 +35,7 @@ struct Spent<'a> {
 #[derive(serde::Serialize)]
 struct Run<'a> {
     run: &'a str,
+    parameters: String,
     fits: &'static str,
     statement: Statement,
     release: Option<Stated>,
@@ -82,8 +83,9 @@ fn answer(asked: &Asked, quiet: bool) -> Result<Spent<'_>, Failure> {
             ))
         })?;
         let noise = question::noise(noise, 1.0)?;
-        let protocol =
-            question::protocol(name, &matrix, patience::told(asked.effort.patience))?.for_every_pair();
+        let (protocol, parameters) =
+            question::protocol(name, &matrix, patience::told(asked.effort.patience))?;
+        let protocol = protocol.for_every_pair();
         let accounts = accounts(&protocol, &chosen.observers, quiet)?.into_iter();
         let accounts =
             accounts.map(|account| named(account, names.clone())).collect::<Result<Vec<_>, _>>()?;
@@ -98,7 +100,7 @@ fn answer(asked: &Asked, quiet: bool) -> Result<Spent<'_>, Failure> {
         let statement = Statement::of(&Said::by_all(&accounts), &coverage)?;
         together = Some(together.map_or(Ok(statement.clone()), |before: Statement| before.and(&statement))?);
         let release = accounts.first().and_then(|account| account.terms().of_one_release(noise));
-        runs.push(Run { run, fits, statement, release });
+        runs.push(Run { run, parameters: parameters.to_string(), fits, statement, release });
     }
     let exceeded = target.is_some() && ledgers.verdict()? != Verdict::Met;
     let by_seen = asked.adaptive || asked.odometer.is_some();
@@ -196,7 +198,12 @@ impl<'a> Spent<'a> {
     fn summary(&self) -> Part<'a> {
         let Self { asked, measure, chosen, .. } = self;
         let of_run = |run: &Run<'a>| {
-            [(run.run, run.fits.to_owned()), ("  one release", words::one_release(run.release.as_ref()))]
+            let release = words::one_release(run.release.as_ref());
+            let mut rows = vec![(run.run, run.fits.to_owned()), ("  one release", release)];
+            if !run.parameters.is_empty() {
+                rows.insert(1, ("  parameters", run.parameters.clone()));
+            }
+            rows
         };
         let mut told: Vec<_> = self.runs.iter().flat_map(of_run).collect();
         told.extend(self.target.as_ref().map(|target| ("limit", words::target(target))));
@@ -226,9 +233,8 @@ impl<'a> Spent<'a> {
             return Ok(());
         }
         Err(Failure::NotMet(format!(
-            "the limit is not shown to be kept: only {} were looked at{}",
-            self.chosen.description,
-            words::LOOK_AT_ALL
+            "the limit is not shown to be kept: {}",
+            words::shown_for(&self.chosen.audience.coverage_of_looked_at())
         )))
     }
 }

@@ -214,9 +214,9 @@ impl Found<'_> {
         let noise = self.study.noise;
         let (words, met) = match target.allowed {
             Allowed::Pairs(_) | Allowed::Listed(_) => {
-                let (limited, all) = target.limited(covered.looked_at())?;
-                let pairs = format!("for the {limited} of {all} pairs that have a limit");
-                (format!("{}, {pairs}", words::target(target)), format!("met {pairs}"))
+                let limited = target.limited(covered.looked_at())?;
+                let met = format!("met for the {} of {} pairs that have a limit", limited.0, limited.1);
+                (words::target_for(target, Some(limited)), met)
             }
             _ => (words::target(target), "met".into()),
         };

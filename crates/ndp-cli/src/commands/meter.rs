@@ -131,7 +131,7 @@ impl<'a> Watch<'a> {
         }
         let text = serde_json::json!({ "version": 1, "line": number, "delta": self.asked.delta,
             "set": meter.set(), "view": meter.view(), "rests_on": meter.rests_on(), "failure": told.failure(),
-            "pairs": told.json() });
+            "stopping": told.stopping(), "pairs": told.json() });
         self.add_json(&text)?;
         self.told = Some(now);
         Ok(())

@@ -3,8 +3,7 @@
 mod rewire;
 mod show;
 
-use super::stopping_rounds;
-use crate::args::{Plan, Weights};
+use crate::args::Plan;
 use crate::errors::Failure;
 use crate::output::up;
 use crate::patience::{self, Limit, sharing};
@@ -12,36 +11,20 @@ use crate::progress::Progress;
 use crate::question::{self, Chosen};
 use crate::{input, show as showing};
 use ndp_account::{Coverage, Error, Statement, Target};
-use ndp_algos::registry::{self, Kind, PROTOCOLS, Parameters};
+use ndp_algos::registry::{self, Combination, Combinations};
 use ndp_dp::{Grade, NoiseMultiplier};
-use ndp_graph::Graph;
-use ndp_report::words;
-use std::cmp::Ordering;
+use ndp_graph::{GossipMatrix, Graph, progress::Stop};
+use ndp_report::words::{self, Planned};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Rounds that are tried, as multiples of those of the stopping rule.
-const FACTORS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
-
-/// The weights that are tried; the first alone for protocols that do not use weights.
-const WEIGHTS: [Weights; 2] = [Weights::Metropolis, Weights::MaxDegree];
-
-/// A protocol with everything that is to be chosen.
-#[derive(Clone, PartialEq)]
-struct Candidate {
-    name: &'static str,
-    weights: Weights,
-    parameters: Parameters,
-}
-
-/// What a candidate needs and gives.
+/// What a combination of protocol, weights and rounds needs and gives.
 #[derive(Clone)]
 struct Found {
-    candidate: Candidate,
+    combination: Combination,
     noise: NoiseMultiplier,
-    /// `None` if the error could not be computed, as on large graphs.
-    error: Option<f64>,
-    messages: Option<f64>,
+    /// What is said of it; its error is in the unit of the values.
+    planned: Planned,
     grade: Option<Grade>,
     failure: f64,
     coverage: Coverage,
@@ -54,35 +37,23 @@ struct Found {
     work: u64,
 }
 
-impl Found {
-    /// Orders plans. Plans that do not cover every observer come last; before them, plans whose error is not
-    /// known; otherwise the smaller error comes first.
-    fn better(&self, other: &Self) -> Ordering {
-        let error = |found: &Self| found.error.unwrap_or(f64::INFINITY);
-        let partly = |found: &Self| !found.coverage.is_whole();
-        partly(self).cmp(&partly(other)).then(error(self).total_cmp(&error(other)))
-    }
-}
-
 /// What is asked, of which network, at which target.
 struct Study<'a> {
     asked: &'a Plan,
     graph: Graph,
     target: Target,
     chosen: Chosen,
-    candidates: Vec<Candidate>,
-    /// Protocols that are left out because they need connections that the graph does not have.
-    elsewhere: Vec<&'static str>,
+    combinations: Combinations,
 }
 
-/// What was found.
-/// What became of a candidate, and whether counted work cut the answer short.
+/// What became of a combination, and whether counted work cut the answer short.
 enum Tried {
     Found(Box<Found>, bool),
     Nothing { cut: bool },
     NoNoiseNeeded,
 }
 
+/// What was found.
 struct Plans<'a> {
     study: &'a Study<'a>,
     best: Found,
@@ -108,33 +79,36 @@ impl<'a> Study<'a> {
         let graph = input::graph(&asked.graph)?;
         let target = asked.target.required(&graph)?;
         let chosen = question::everybody(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
-        let (candidates, elsewhere) = candidates(&graph, asked)?;
-        if candidates.is_empty() {
-            return Err(Failure::Refused(
-                "plans are for protocols that find a mean: trainings, histograms, local and central are compared by `ndp compare`".into(),
-            ));
+        for name in &asked.protocols {
+            if let Some((alone, _)) = name.split_once(':') {
+                return Err(Failure::Usage(format!(
+                    "plan chooses the parameters: --protocol {alone}; ndp compare takes --protocol {name}"
+                )));
+            }
         }
-        Ok(Self { asked, graph, target, chosen, candidates, elsewhere })
+        let combinations = Combinations::of(&graph, &asked.protocols, asked.any_topology, &Stop::never())?;
+        Ok(Self { asked, graph, target, chosen, combinations })
     }
 
     fn answer(&self, quiet: bool) -> Result<Plans<'_>, Failure> {
-        let candidates = &self.candidates;
-        let progress = Progress::new(candidates.len() as u64, "candidates", quiet);
+        let tried = &self.combinations.tried;
+        let progress = Progress::new(tried.len() as u64, "combinations", quiet);
         let (mut best, mut done): (Option<Found>, usize) = (None, 0);
         let mut noiseless = BTreeMap::<&str, usize>::new();
-        let found = sharing(patience::told(self.asked.effort.patience), candidates.len(), |at, limit| {
-            let (found, cut) = match self.one(&self.graph, &candidates[at], limit)? {
+        let found = sharing(patience::told(self.asked.effort.patience), tried.len(), |at, limit| {
+            let (found, cut) = match self.one(&self.graph, &tried[at], limit)? {
                 Tried::Found(found, cut) => (Some(*found), cut),
                 Tried::Nothing { cut } => (None, cut),
                 Tried::NoNoiseNeeded => {
-                    *noiseless.entry(candidates[at].name).or_default() += 1;
+                    *noiseless.entry(tried[at].protocol).or_default() += 1;
                     (None, false)
                 }
             };
-            let better = |found: &&Found| best.as_ref().is_none_or(|best| Found::better(found, best).is_lt());
+            let better =
+                |found: &&Found| best.as_ref().is_none_or(|best| found.planned.order(&best.planned).is_lt());
             if let Some(found) = found.as_ref().filter(better) {
                 let noise = up(question::in_unit(found.noise, self.asked.unit.sensitivity));
-                progress.know(format!("so far {} with noise {noise}", found.candidate.name));
+                progress.know(format!("so far {} with noise {noise}", found.combination.protocol));
                 best = Some(found.clone());
             }
             // A question that is asked again was counted.
@@ -146,10 +120,10 @@ impl<'a> Study<'a> {
         })?;
         drop(progress);
         let mut found: Vec<Found> = found.into_iter().flatten().collect();
-        found.sort_by(Found::better);
+        found.sort_by(|a, b| a.planned.order(&b.planned));
         // A protocol may show something in other rounds or with other weights.
         let noiseless = noiseless.into_iter().map(|(name, count)| {
-            let all = candidates.iter().filter(|candidate| candidate.name == name).count();
+            let all = tried.iter().filter(|one| one.protocol == name).count();
             if count == all { name.to_owned() } else { format!("{name} ({count} of {all} combinations)") }
         });
         let noiseless: Vec<String> = noiseless.collect();
@@ -157,7 +131,7 @@ impl<'a> Study<'a> {
             if !noiseless.is_empty() {
                 return Err(Failure::Refused(words::no_noise_needed(&noiseless)));
             }
-            let more = if self.elsewhere.is_empty() {
+            let more = if self.combinations.elsewhere.is_empty() {
                 ""
             } else {
                 "; --any-topology tries those that bring their own connections"
@@ -174,15 +148,16 @@ impl<'a> Study<'a> {
         Ok(plans)
     }
 
-    /// What a candidate needs and gives on a graph.
-    fn one(&self, graph: &Graph, candidate: &Candidate, limit: Limit) -> Result<Tried, Failure> {
+    /// What a combination needs and gives on a graph.
+    fn one(&self, graph: &Graph, combination: &Combination, limit: Limit) -> Result<Tried, Failure> {
         let start = Instant::now();
-        let matrix = input::matrix(graph, candidate.weights)?;
-        let entry = registry::find(candidate.name)?;
-        let built = patience::built(entry, &matrix, &candidate.parameters, limit);
-        let Ok(built) = built else { return Ok(Tried::Nothing { cut: false }) };
-        let built = built.for_every_pair().on_values_of(self.asked.unit.sensitivity);
-        let row = super::row(candidate.name, Ok(&built), &self.chosen.audience, &self.target);
+        let matrix = GossipMatrix::new(graph, combination.weights)?;
+        let entry = registry::find(combination.protocol)?;
+        let built = patience::built(entry, &matrix, &combination.parameters, limit);
+        let Ok((built, parameters)) = built else { return Ok(Tried::Nothing { cut: false }) };
+        let unit = self.asked.unit.sensitivity;
+        let built = built.for_every_pair().on_values_of(unit);
+        let row = super::row(combination.protocol, Ok(&built), &self.chosen.audience, &self.target);
         let cut = built.is_cut_by_work();
         if matches!(row.least, Err(Error::NoNoiseNeeded)) {
             return Ok(Tried::NoNoiseNeeded);
@@ -190,14 +165,22 @@ impl<'a> Study<'a> {
         let (Ok(least), Some(statement)) = (&row.least, row.statement.clone()) else {
             return Ok(Tried::Nothing { cut });
         };
+        let coverage = row.coverage.unwrap_or(Coverage::Named { observers: 0 });
+        let written = parameters.to_string();
         let found = Found {
-            candidate: candidate.clone(),
+            combination: Combination { parameters, ..combination.clone() },
             noise: least.noise,
-            error: row.error.as_ref().ok().copied(),
-            messages: row.messages.as_ref().ok().copied(),
+            planned: Planned {
+                protocol: combination.protocol.into(),
+                parameters: written,
+                error: row.error.as_ref().ok().map(|error| error * unit),
+                messages: row.messages.as_ref().ok().copied(),
+                is_whole: coverage.is_whole(),
+                is_on_the_graph: entry.is_on_the_graph(),
+            },
             grade: row.grade,
             failure: row.failure,
-            coverage: row.coverage.unwrap_or(Coverage::Named { observers: 0 }),
+            coverage,
             statement,
             notes: patience::notes(&built),
             seconds: start.elapsed().as_secs_f64(),
@@ -219,61 +202,8 @@ impl Plans<'_> {
             return Ok(());
         }
         Err(Failure::NotMet(format!(
-            "no plan is shown to keep the target: {}{}",
-            words::coverage(&self.best.coverage),
-            words::LOOK_AT_ALL
+            "no plan is shown to keep the target: {}",
+            words::shown_for(&self.best.coverage)
         )))
     }
-}
-
-/// The candidates, and the names of protocols that need connections which the graph does not have.
-fn candidates(graph: &Graph, asked: &Plan) -> Result<(Vec<Candidate>, Vec<&'static str>), Failure> {
-    let only = &asked.protocols;
-    for name in only {
-        if let Some((alone, _)) = name.split_once(':') {
-            return Err(Failure::Usage(format!(
-                "plan chooses the parameters: --protocol {alone}; ndp compare takes --protocol {name}"
-            )));
-        }
-        registry::find(name)?;
-    }
-    let base = stopping_rounds(&input::matrix(graph, Weights::Metropolis)?)? as f64;
-    let (mut candidates, mut elsewhere) = (Vec::new(), Vec::new());
-    for entry in PROTOCOLS.iter() {
-        if !only.is_empty() && !only.iter().any(|name| name == entry.name) {
-            continue;
-        }
-        // Only protocols that compute a mean are compared with each other. A baseline needs a trusted party
-        // or gives no mean.
-        if entry.kind != Kind::Mean {
-            continue;
-        }
-        // A protocol that the user names is tried even if it does not run on the edges of the graph.
-        if only.is_empty() && !asked.any_topology && !entry.is_on_the_graph() {
-            elsewhere.push(entry.name);
-            continue;
-        }
-        if entry.parameters.iter().all(|parameter| parameter.name != "rounds") {
-            let (weights, parameters) = (Weights::Metropolis, Parameters::default());
-            candidates.push(Candidate { name: entry.name, weights, parameters });
-            continue;
-        }
-        let all: &[Weights] = if entry.uses_weights() { &WEIGHTS } else { &WEIGHTS[..1] };
-        for &weights in all {
-            for factor in FACTORS {
-                let rounds = (base * factor).ceil().max(1.0);
-                let parameters = Parameters::from([("rounds", rounds)]);
-                // Where few rounds are enough, half of them may be as many.
-                let candidate = Candidate { name: entry.name, weights, parameters };
-                if candidates.last() != Some(&candidate) {
-                    candidates.push(candidate);
-                }
-            }
-        }
-    }
-    // Candidates with few rounds are fast. They come first, so that even a short `--patience` gives some
-    // answer.
-    let rounds = |candidate: &Candidate| candidate.parameters.0.get("rounds").copied().unwrap_or(0.0);
-    candidates.sort_by(|a, b| rounds(a).total_cmp(&rounds(b)));
-    Ok((candidates, elsewhere))
 }

@@ -30,16 +30,20 @@ pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
     let sources: Vec<usize> = sources.collect::<Result<BTreeSet<usize>, Failure>>()?.into_iter().collect();
     let proof = Proof::of(&asked.into, &asked.protocol, &protocol, &chosen, &asked.knowledge)?;
     let written = proof.write(&graph, &chosen.observers, &sources, quiet)?;
-    let mut rows = vec![
-        ("protocol", protocol.name.clone()),
+    let mut rows = protocol.rows();
+    rows.extend([
         ("weights", asked.protocol.weights_in_words()),
         ("what may change", words::changes_in(&proof.set)),
         ("observed by", chosen.description.clone()),
-    ];
+    ]);
     // The set is what may change.
     let rests_on = written.rests_on.iter().filter(|what| !matches!(what, RestsOn::Set(_)));
     rows.extend(rests_on.map(|what| ("rests on", words::rests_on(what))));
-    rows.extend(written.assumptions.iter().map(|&what| ("assumed", words::assumed(what).into())));
+    // The file is about the program; what its schedule takes for granted is said by the protocol alone.
+    let bound = protocol.protocol.local_bound(&Observer::node(0));
+    let assumed: BTreeSet<Assumption> =
+        bound.map(|account| account.assumptions()).into_iter().flatten().chain(written.assumptions).collect();
+    rows.extend(assumed.into_iter().map(|what| ("assumed", words::assumed(what).into())));
     rows.extend([
         ("pairs that are proved", written.pairs.to_string()),
         ("largest mu^2 at noise 1", up(written.largest)),

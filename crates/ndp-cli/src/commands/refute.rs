@@ -74,7 +74,7 @@ impl Tried {
             .found()
             .map(|found| serde_json::json!({ "python": found.python_script(), "rust": found.rust_test() }));
         serde_json::json!({ "source": self.question.source, "report": self.report, "attack": self.attacked,
-            "scripts": scripts })
+            "truth": self.question.search.protocol.truth(), "scripts": scripts })
     }
 }
 
@@ -113,6 +113,15 @@ impl Question {
                 search: Search { alpha, sigma, budget, ..search },
             });
         }
+        let parameter = asked.parameter.unwrap_or(1.0);
+        let with_parameter =
+            [TriedProtocol::Accelerated, TriedProtocol::FreshNoise, TriedProtocol::NoisyMessages];
+        if asked.parameter.is_some() && !with_parameter.contains(&asked.protocol) {
+            return Err(Failure::Usage(
+                "--parameter is for accelerated, fresh-noise and noisy-messages: other protocols have none"
+                    .into(),
+            ));
+        }
         let domain = asked.domain.as_deref().map(|text| formula("--where", text)).transpose()?;
         Ok(Self {
             claim: asked.claim.clone().unwrap_or_default(),
@@ -121,9 +130,9 @@ impl Question {
             search: Search {
                 protocol: match asked.protocol {
                     TriedProtocol::Muffliato => Protocol::Muffliato,
-                    TriedProtocol::Accelerated => Protocol::Accelerated(asked.parameter),
-                    TriedProtocol::FreshNoise => Protocol::FreshNoise(asked.parameter),
-                    TriedProtocol::NoisyMessages => Protocol::NoisyMessages(asked.parameter),
+                    TriedProtocol::Accelerated => Protocol::Accelerated(parameter),
+                    TriedProtocol::FreshNoise => Protocol::FreshNoise(parameter),
+                    TriedProtocol::NoisyMessages => Protocol::NoisyMessages(parameter),
                     TriedProtocol::Pairs => Protocol::Pairs,
                     TriedProtocol::Walk => Protocol::Walk,
                 },
@@ -151,6 +160,9 @@ fn rule(weights: &TriedWeights) -> WeightRule {
 
 fn title(report: &Report) -> &'static str {
     match &report.outcome {
+        Outcome::Refuted(found) if found.protocol.is_walk() => {
+            "The claim is false of observers who know the path of the token"
+        }
         Outcome::Refuted(_) => "The claim is false",
         Outcome::NotRefuted if report.cases == report.without_value => {
             "Nothing was compared: in none of the cases that were asked for does the claim apply and have a value"
@@ -209,7 +221,7 @@ fn searched(Tried { question, report, .. }: &Tried) -> Vec<(&'static str, String
     if search.protocol.is_walk() {
         rows.push((
             "truth",
-            "the mean over all paths, which the loss is not below if the path is known".into(),
+            "the mean over all paths, which the loss is not below if the path is known; an observer who does not know it may learn less".into(),
         ));
     }
     if !question.domain.is_empty() {
@@ -262,10 +274,7 @@ fn counterexample(found: &Counterexample, attacked: Option<&Attacked>) -> Vec<(&
     rows.extend([
         ("exposed, observer", format!("{exposed}, {}", observers.join(" and "))),
         ("claimed at most", up(found.claimed)),
-        (
-            if found.protocol.is_walk() { "the true loss, at least" } else { "the true loss" },
-            found.true_loss.clone(),
-        ),
+        (found.protocol.truth(), found.true_loss.clone()),
     ]);
     if let Some(attacked) = attacked {
         rows.extend([

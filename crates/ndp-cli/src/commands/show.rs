@@ -132,6 +132,9 @@ fn of_comparison(comparison: &Comparison) -> Told {
             }))
         }
     }
+    for row in &comparison.rows {
+        told.extend(row.notes.iter().map(|note| ("note", format!("{}: {note}", row.protocol))));
+    }
     let number =
         |found: &Option<saved::Number>| found.as_ref().map_or_else(|| "-".into(), ToString::to_string);
     let cells = comparison.rows.iter().map(|row| {

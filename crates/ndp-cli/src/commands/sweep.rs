@@ -75,6 +75,9 @@ fn text(study: &Study, together: &[Together]) -> Vec<Part<'static>> {
         parts.push(Part::Line(format!("{}.", words::capital(words::NOBODY_OUTSIDE))));
     }
     let said = together.iter().map(|found| (found.protocol.as_str(), &found.statement));
+    let parameters = study.protocols.iter().zip(&study.parameters);
+    let parameters = parameters.map(|((name, _), parameters)| (name.as_str(), parameters));
+    parts.extend(plain::parameters_of(parameters).map(Part::Line));
     let lines =
         [plain::noises_of(said.clone()), plain::assumed_by(said.clone()).collect(), plain::changes_of(said)]
             .concat();

@@ -255,9 +255,8 @@ impl Trained<'_> {
             return Ok(());
         }
         Err(Failure::NotMet(format!(
-            "the epsilon asked for is not shown at this noise: {}{}",
-            words::coverage(&self.statement.coverage),
-            words::LOOK_AT_ALL
+            "the epsilon asked for is not shown at this noise: {}",
+            words::shown_for(&self.statement.coverage)
         )))
     }
 }

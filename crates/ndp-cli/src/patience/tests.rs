@@ -15,7 +15,7 @@ fn answer(graph: &Graph, threads: usize, work: u64) -> Result<(f64, Vec<String>,
     pool.install(|| {
         let matrix = GossipMatrix::metropolis(graph);
         let limit = Limit::of_work(Stop::after_work(work));
-        let walk = built(find("walk")?, &matrix, &"steps=30".parse()?, limit)?.for_every_pair();
+        let walk = built(find("walk")?, &matrix, &"steps=30".parse()?, limit)?.0.for_every_pair();
         let observers: Vec<Observer> = (0..4).map(Observer::node).collect();
         let accounts = walk.accounts(&observers, || {})?;
         let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
@@ -63,7 +63,7 @@ fn what_is_left_over_goes_to_those_who_need_it() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&star_graph(14)?);
     let looked = |work: u64| -> Result<(u64, Vec<String>), Error> {
         let limit = Limit::of_work(Stop::after_work(work));
-        let gossip = built(find("fresh-noise")?, &matrix, &"rounds=6".parse()?, limit)?;
+        let gossip = built(find("fresh-noise")?, &matrix, &"rounds=6".parse()?, limit)?.0;
         let observers: Vec<Observer> = (0..15).map(Observer::node).collect();
         gossip.accounts(&observers, || {})?;
         Ok((gossip.work(), notes(&gossip)))
@@ -71,7 +71,7 @@ fn what_is_left_over_goes_to_those_who_need_it() -> Result<(), Error> {
     let (work, _) = looked(u64::MAX - 1)?;
     let alone = {
         let limit = Limit::of_work(Stop::after_work(u64::MAX - 1));
-        let gossip = built(find("fresh-noise")?, &matrix, &"rounds=6".parse()?, limit)?;
+        let gossip = built(find("fresh-noise")?, &matrix, &"rounds=6".parse()?, limit)?.0;
         gossip.accounts(&[Observer::node(0)], || {})?;
         gossip.work()
     };

@@ -137,15 +137,16 @@ fn who_is_covered_by_groups_has_a_bound() {
     assert!(page.contains("is proven not to be exceeded"), "{page}");
     // Other questions use the same groups: they need less noise than the bound for an observer of the noisy
     // values.
-    for (question, noise, coverage) in
-        [("compare", "/0/noise", "/0/statement/coverage"), ("plan", "/plans/0/3", "/statement/coverage")]
-    {
+    for (question, noise, coverage) in [
+        ("compare", "/0/noise", "/0/statement/coverage"),
+        ("plan", "/plans/0/noise", "/plans/0/statement/coverage"),
+    ] {
         let question = format!("{question} chords --skip-self-loops --protocol hierarchical --epsilon 1");
         let noise_and_coverage = |patience: u32| {
             answer(&folder, &format!("{question} --patience {patience} --json out.json"));
             let found = &json(&folder, "out.json")["result"];
             let at = |pointer: &str| found.pointer(pointer).unwrap_or_else(|| panic!("{found:#}")).clone();
-            let noise = at(noise).to_string().trim_matches('"').parse::<f64>().unwrap();
+            let noise = at(noise).as_f64().unwrap();
             (noise, at(coverage)["covers"].clone())
         };
         let (by_groups, by_bound) = (noise_and_coverage(200), noise_and_coverage(0));

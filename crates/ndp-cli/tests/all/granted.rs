@@ -41,6 +41,56 @@ fn a_mu_that_holds_at_one_rate_says_so() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// A number holds for so many rounds or steps, also where a default chose them: whoever reads it must know.
+#[test]
+fn parameters_that_nobody_gave_are_said() {
+    let folder = folder("parameters");
+    let json = || std::fs::read_to_string(folder.join("out.json")).unwrap();
+    let walk = "ring --protocol walk";
+    for ask in [
+        format!("loss {walk} --noise 10 --report page.html --json out.json"),
+        format!("calibrate {walk} --epsilon 1 --json out.json"),
+        format!("compare {walk} --epsilon 1 --report page.html --json out.json"),
+        format!("plan {walk} --epsilon 1 --report page.html --json out.json"),
+        format!("audit {walk} --noise 10 --source 1 --observer 0 --runs 100 --json out.json"),
+        "ledger ring --run walk@10 --json out.json".into(),
+    ] {
+        let (code, said, problem) = run(&folder, &ask);
+        assert!(code == 0 && said.contains("steps=80"), "{ask}: {said}{problem}");
+        let json = json();
+        assert!(json.contains("\"steps\": 80.0") || json.contains("steps=80"), "{ask}: {json}");
+        if ask.contains("--report") {
+            assert!(std::fs::read_to_string(folder.join("page.html")).unwrap().contains("steps=80"), "{ask}");
+        }
+    }
+    let (code, said, problem) = run(&folder, "sweep ring --protocol walk --noise 10");
+    assert!(code == 0 && said.contains("parameters: walk cap=inf,steps=80"), "{said}{problem}");
+    // What is drawn beforehand is a parameter, too, and said beside a proof.
+    let (code, said, problem) =
+        run(&folder, "prove ring --protocol randomized-gossip --observer 2 --into proof.jsonl");
+    assert!(code == 0 && said.contains("activations=24,seed=0"), "{said}{problem}");
+    assert!(said.contains("who meets whom at what time was drawn or given beforehand"), "{said}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Options that the answer would not depend on are refused, also beside others that exclude what they need.
+#[test]
+fn options_without_use_are_refused() {
+    let folder = folder("without-use");
+    for ask in [
+        "loss ring --noise 2 --order 3 --delta 1e-4",
+        "sweep ring --protocol walk --noise 2 --order 3 --delta 1e-4",
+        "loss ring --noise 2 --protocol dsgd:fixed=1 --uses signs",
+        "ledger ring --run walk@10 --odometer 1 --order 3",
+        "train ring --label x --users 5 --largest-component --noise 1",
+        "refute --claim 1 --parameter 3",
+    ] {
+        let (code, said, problem) = run(&folder, ask);
+        assert!(code == 2, "{ask}: {said}{problem}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// Limits that no pair has are refused, and a kept limit counts the pairs that have one.
 #[test]
 fn a_limit_that_nobody_has_is_not_kept() {

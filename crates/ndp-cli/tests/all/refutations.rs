@@ -23,7 +23,7 @@ fn a_published_theorem_is_refuted_by_its_script_as_well() {
     let script = said.split("in Python:\n\n").nth(1).unwrap();
     if let Ok(output) = Command::new("python3").args(["-c", script]).output() {
         let printed = String::from_utf8(output.stdout).unwrap();
-        assert!(printed.starts_with("true loss 1 claimed at most 0.33333"), "{printed}");
+        assert!(printed.starts_with("the true loss 1 claimed at most 0.33333"), "{printed}");
     }
 }
 
@@ -85,7 +85,10 @@ fn walks_coalitions_and_domains_are_searched() {
     let walk = ["--claim", "alpha / (2 * sigma^2)", "--protocol", "walk", "--where", "3 / 2 - deg(u) * hops"];
     let (code, said, _) = refute(&walk);
     assert!(
-        code == 0 && said.starts_with("The claim is false") && said.contains("the true loss, at least"),
+        code == 0
+            && said.starts_with("The claim is false of observers who know the path of the token\n")
+            && said.contains("the loss if the path is known, at least")
+            && said.contains("print('the loss if the path is known, at least'"),
         "{said}"
     );
     let nothing = refute(&["--claim", "1 / 0", "--nodes", "3"]);

@@ -80,7 +80,7 @@ fn federated_training_says_its_radius() {
     }
     assert!(found[0] == found[1] && found[1] == found[2], "{found:?}");
     let (_, said, _) = run(&folder, "protocols");
-    assert!(said.contains("in units of the sensitivity"), "{said}");
+    assert!(said.contains("in the unit in which the sensitivity is given"), "{said}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

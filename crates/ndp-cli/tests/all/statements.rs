@@ -175,7 +175,7 @@ fn noise_is_found_for_everybody() {
         "{}",
         page(&folder)
     );
-    assert_eq!(json(&folder)["coverage"][0]["covers"], "bounded");
+    assert_eq!(json(&folder)["plans"][0]["statement"]["coverage"]["covers"], "bounded");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -482,6 +482,6 @@ fn ledgers_say_what_they_cover() {
         assert_eq!(entry["statement"]["changes"], serde_json::json!([changes]));
     }
     let (code, _, problem) = run(&folder, "ledger many --run ring-sum@4 --mu 3 --sample 2");
-    assert!(code == 1 && problem.contains("only 2 of 601 nodes"), "{problem}");
+    assert!(code == 1 && problem.contains("not shown to be kept: 2 of 601 nodes"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -77,8 +77,29 @@ pub fn coverage(coverage: &Coverage) -> String {
     }
 }
 
+/// The hint to add if looking at more nodes could show more.
+pub const LOOK_AT_ALL: &str = "; --all looks at everybody";
+
+/// What a limit is shown for where this is less than was asked, and what could show more.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Coverage;
+/// use ndp_report::words::shown_for;
+/// assert_eq!(
+///     shown_for(&Coverage::Sample { looked_at: 16, nodes: 744, seed: Some(0) }),
+///     "16 of 744 nodes drawn at random (seed 0), each alone; nothing is shown about what the others learn; --all looks at everybody"
+/// );
+/// ```
+#[must_use]
+pub fn shown_for(covered: &Coverage) -> String {
+    let more = if matches!(covered, Coverage::Sample { .. }) { LOOK_AT_ALL } else { "" };
+    coverage(covered) + more
+}
+
 /// A coalition of this size, and the nodes of which it is made.
-pub(super) fn coalition(size: usize, among: Among, nodes: usize) -> String {
+#[must_use]
+pub fn coalition(size: usize, among: Among, nodes: usize) -> String {
     match among {
         Among::Everybody => format!("{size} of {nodes} nodes"),
         Among::Neighbors => format!("{size} of {nodes} nodes that are neighbors of one node"),

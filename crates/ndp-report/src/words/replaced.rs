@@ -24,7 +24,9 @@ pub fn replaced(protocol: &Patient<'_>, patience: impl Fn(&str) -> String) -> Ve
 pub fn reason(why: &Why, patience: impl Fn(&str) -> String) -> String {
     match why {
         Why::AtOnce => format!("{} asks for it", patience("0")),
-        Why::Time(time) => format!("what is seen was not known within {} s", time.as_secs_f64()),
+        Why::Time(time) => {
+            format!("what is seen was not known within {} s, nor expected to be", time.as_secs_f64())
+        }
         Why::Work => {
             let more = patience("SECONDS");
             format!("what is seen takes more work than the default allows: {more} gives it more")
@@ -44,7 +46,10 @@ mod tests {
     fn reasons_have_words_of_their_own() {
         let reason = |why| reason(&why, |much| format!("--patience {much}"));
         assert_eq!(reason(Why::AtOnce), "--patience 0 asks for it");
-        assert_eq!(reason(Why::Time(Duration::from_secs(7))), "what is seen was not known within 7 s");
+        assert_eq!(
+            reason(Why::Time(Duration::from_secs(7))),
+            "what is seen was not known within 7 s, nor expected to be"
+        );
         assert!(reason(Why::Work).ends_with("--patience SECONDS gives it more"));
     }
 }

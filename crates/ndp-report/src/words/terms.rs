@@ -1,13 +1,53 @@
 //! The parts of what a number is about.
 
 use super::{down, up};
-use ndp_account::{Assumption, Changes, Law, Noise, OwnNoise, Senders, Statement};
+use ndp_account::{Allowed, Assumption, Changes, Law, Noise, OwnNoise, Senders, Statement, Target};
 use ndp_dp::{Measure, Moves, Stated};
 
-/// What may differ in the data of one node; if there are several possibilities, each of them.
+/// A target.
+#[must_use]
+pub fn target(target: &Target) -> String {
+    target_for(target, None)
+}
+
+/// A target; where the limits are those of pairs, with the number of pairs that have one, and of all.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Target;
+/// use ndp_dp::Measure;
+/// use ndp_report::words::{target, target_for};
+/// let limits = Target::listed(Measure::Gaussian, [((3, 0), 0.5)]);
+/// assert_eq!(target(&limits), "the limits of the file, as mu, for the pairs that have a limit");
+/// assert_eq!(target_for(&limits, Some((1, 6))), "the limits of the file, as mu, for the 1 of 6 pairs that have a limit");
+/// ```
+#[must_use]
+pub fn target_for(target: &Target, limited: Option<(usize, usize)>) -> String {
+    match &target.allowed {
+        Allowed::Worst(loss) => format!("at most {loss} about any node, as {}", target.measure),
+        Allowed::Mean(loss) => format!(
+            "at most {loss} on average over all nodes, those who observe counted as 0, as {}",
+            target.measure
+        ),
+        _ => {
+            let count = limited.map_or_else(String::new, |(limited, all)| format!("{limited} of {all} "));
+            format!("the limits of the file, as {}, for the {count}pairs that have a limit", target.measure)
+        }
+    }
+}
+
+/// What may differ in the data of one node; if there are several possibilities, each of them. In several runs
+/// together each may allow other differences.
 #[must_use]
 pub fn changes(statement: &Statement) -> String {
-    statement.changes.iter().map(|&change| change_of(change)).collect::<Vec<_>>().join("; ")
+    let each = || statement.changes.iter().map(|&change| change_of(change));
+    if statement.runs == 1 || statement.changes.len() < 2 {
+        return each().collect::<Vec<_>>().join("; ");
+    }
+    let which = |(i, change): (usize, &str)| {
+        format!("{change}, in {}", if i == 0 { "some of the runs" } else { "others of them" })
+    };
+    each().enumerate().map(which).collect::<Vec<_>>().join("; ")
 }
 
 /// The same for one possibility.
@@ -104,7 +144,7 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
             "what nodes contribute depends only on what the protocol says that it reads or, where it does not say that, on what the observer has seen (declared, not checked)"
         }
         Assumption::Curator => {
-            "the curator or server is trusted: it sees what every node contributes, without noise, keeps to itself whose data it draws, and no number is about what it learns"
+            "the curator or server is trusted: it sees what every node sends to it, without noise unless the node adds its own, keeps to itself whose data it draws, and no number is about what it learns"
         }
         Assumption::SecureSums => "a secure sum shows its receiver the sum, and nobody anything else",
         Assumption::SharedNoise => {

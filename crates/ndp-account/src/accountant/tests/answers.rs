@@ -227,6 +227,11 @@ fn together_runs_cover_what_the_weaker_covers() -> Result<(), Error> {
             assert_eq!(a.weaker(b)?, order[i.max(j)], "{a:?} {b:?}");
         }
     }
+    // One row by a bound that is reached does not make the other one reach it.
+    let (reached, all) =
+        (Coverage::Bounded { looked_at: 0, nodes: 9, seed: None }, Coverage::All { nodes: 9 });
+    assert_eq!((reached.weaker(&reached)?, reached.weaker(&symmetric(2))?), (reached.clone(), all.clone()));
+    assert_eq!((reached.weaker(&all)?, all.weaker(&reached)?), (all.clone(), all.clone()));
     assert_eq!(symmetric(2).weaker(&symmetric(5))?, symmetric(2));
     assert_eq!(symmetric(5).weaker(&symmetric(2))?, symmetric(2));
     let other = Coverage::Sample { looked_at: 3, nodes, seed: Some(2) };

@@ -2,11 +2,12 @@
 
 use super::{Compared, is_whole};
 use crate::errors::Failure;
-use crate::output::{count, up};
+use crate::output::{self, count, up};
 use crate::plain;
 use crate::question;
 use crate::show::{Answer, Drawn, Part, Sheet, columns};
 use ndp_account::{Coverage, Error, Row, Statement};
+use ndp_algos::registry::Parameters;
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -57,7 +58,9 @@ impl Answer for Compared<'_> {
             serde_json::to_value(&self.comparison).map_err(|error| Failure::Refused(error.to_string()))?;
         // The rows are in units of the sensitivity; what is written is in the unit of the values, as in the
         // table.
-        for row in rows.as_array_mut().into_iter().flatten().filter_map(serde_json::Value::as_object_mut) {
+        let objects = rows.as_array_mut().into_iter().flatten().filter_map(serde_json::Value::as_object_mut);
+        for (row, parameters) in objects.zip(&self.parameters) {
+            row.insert("parameters".into(), output::parameters(parameters));
             row.insert("sensitivity".into(), unit.into());
             row.insert("multiplier".into(), row.get("noise").cloned().unwrap_or_default());
             for key in ["noise", "noise_of_looked_at"] {
@@ -103,12 +106,12 @@ impl Drawn for Compared<'_> {
         let (study, rows) = (self.study, &self.comparison.rows);
         let (asked, knowledge) = (study.asked, &study.asked.knowledge);
         let network = plain::network(&asked.graph.file, &study.graph);
-        let protected = "what one node gives to each protocol, as the list below says";
         let is_all = rows.iter().filter_map(|row| row.statement.as_ref()).all(Statement::is_of_all_data);
         let observed = (study.chosen.description.as_str(), knowledge);
         let gives =
             plain::Gives::of(self.statements().flat_map(|(_, statement)| statement.changes.iter().copied()));
-        let subject = plain::subject(network, observed, (protected, is_all), (self.unit(), gives));
+        let subject =
+            plain::subject(network, observed, (plain::OF_EACH_PROTOCOL, is_all), (self.unit(), gives));
         let whole = rows.iter().filter(|row| is_whole(row)).count();
         let target = words::target(&study.target);
         let noiseless = rows.iter().filter(|row| matches!(row.least, Err(Error::NoNoiseNeeded)));
@@ -145,7 +148,8 @@ impl Drawn for Compared<'_> {
         if !refusals.is_empty() {
             page = page.section("Without an answer").list(&refusals);
         }
-        let abouts: Vec<String> = study.names.iter().filter_map(|name| plain::about(name)).collect();
+        let abouts = study.names.iter().zip(&self.parameters);
+        let abouts: Vec<String> = abouts.filter_map(|(name, of)| plain::about(name, of)).collect();
         plain::provenance(page.section("The protocols").list(&abouts), knowledge.seed)
     }
 }
@@ -198,9 +202,16 @@ impl Compared<'_> {
         if self.answered().any(|row| row.coverage.as_ref().is_some_and(Coverage::is_reached)) {
             remarks.push(words::BOUND_REACHED.to_owned());
         }
+        remarks.extend(plain::parameters_of(self.with_parameters()));
         remarks.extend(plain::noises_of(self.statements()));
         remarks.extend(plain::changes_of(self.statements()));
         remarks
+    }
+
+    /// The protocols that have an answer, with the values of all their parameters.
+    fn with_parameters(&self) -> impl Iterator<Item = (&str, &Parameters)> {
+        let rows = self.comparison.rows.iter().zip(&self.parameters);
+        rows.filter(|(row, _)| row.least.is_ok()).map(|(row, of)| (row.name.as_str(), of))
     }
 
     /// The statements, each with the name of its protocol.

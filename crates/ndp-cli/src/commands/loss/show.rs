@@ -3,7 +3,7 @@
 use super::{Found, Judged};
 use crate::commands::losses::Entry;
 use crate::errors::Failure;
-use crate::output::{MAX_DRAWING, drawing, finite, losses, up};
+use crate::output::{MAX_DRAWING, drawing, finite, losses, parameters, up};
 use crate::plain;
 use crate::question;
 use crate::show::{Answer, Drawn, Exposed, Part, Sheet, worst};
@@ -76,12 +76,11 @@ impl Answer for Found<'_> {
             let observer = plain::name(graph, &worst.observer);
             json!({ "source": self.names[worst.source], "observer": observer, "loss": worst.loss })
         });
-        Ok(
-            json!({ "protocol": study.protocol.name, "measure": study.measure.to_string(), "noise": study.asked.noise,
+        Ok(json!({ "protocol": study.protocol.name, "parameters": parameters(&study.protocol.parameters),
+             "measure": study.measure.to_string(), "noise": study.asked.noise,
             "sensitivity": study.asked.unit.sensitivity, "multiplier": study.noise.get(),
             "statement": self.statement, "observers": plain::observed_by(&self.statement, graph), "largest": largest,
-            "other_pairs_at_most": self.bound.map(finite), "target": target, "pairs": pairs }),
-        )
+            "other_pairs_at_most": self.bound.map(finite), "target": target, "pairs": pairs }))
     }
 }
 
@@ -130,7 +129,8 @@ impl Drawn for Found<'_> {
         if let Some(right) = self.right {
             page = words::page::conclusions(page, right);
         }
-        let mut particular: Vec<String> = plain::about(protocol).into_iter().collect();
+        let mut particular: Vec<String> =
+            plain::about(protocol, &study.protocol.parameters).into_iter().collect();
         particular.push(plain::noise_in_a_sentence(statement));
         particular.extend(plain::granted_in_sentences(statement));
         page = plain::assumptions(page, subject.gives, &particular);
@@ -178,14 +178,14 @@ impl Found<'_> {
     fn summary(&self) -> Vec<(&'static str, String)> {
         let (study, statement) = (self.study, &self.statement);
         let (asked, multiplier) = (study.asked, words::noise(study.noise.get()));
-        let mut rows = vec![
-            ("protocol", study.protocol.name.clone()),
+        let mut rows = study.protocol.rows();
+        rows.extend([
             ("weights", asked.protocol.weights_in_words()),
             ("what may change", plain::changes(statement)),
             ("observed by", plain::observed_by(statement, &study.graph)),
             ("noise", plain::noise_in_units(&words::noise(asked.noise), &multiplier, statement)),
             ("which is the", plain::noise_is(statement)),
-        ];
+        ]);
         rows.extend(plain::granted(statement));
         rows.extend([
             ("grade", words::grade(self.grade, &statement.coverage)),

@@ -34,7 +34,8 @@ pub(super) fn run(
     let told = Told::new(merged.names(), &limits, merged.readings(), rests_on, delta)?;
     if let Some(path) = &asked.json {
         let text = serde_json::json!({ "version": 1, "delta": asked.delta, "set": merged.set(),
-            "rests_on": merged.rests_on(), "failure": told.failure(), "pairs": told.json() });
+            "rests_on": merged.rests_on(), "failure": told.failure(),
+            "stopping": told.stopping(), "pairs": told.json() });
         output::write(path, format!("{text}\n").as_bytes())?;
     }
     if let Some(path) = &asked.page {

@@ -110,6 +110,11 @@ impl Told {
         self.failure
     }
 
+    /// When a run may end for its numbers to hold.
+    pub(super) const fn stopping(&self) -> &'static str {
+        plain::stopping(self.limited)
+    }
+
     pub(super) fn rounds(&self) -> Option<u64> {
         self.rounds
     }
@@ -133,7 +138,7 @@ impl Told {
         };
         let mut said: Vec<_> = refused.map(|refused| ("refused", refused.sentence())).into_iter().collect();
         said.extend(self.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));
-        said.push(("stopping", plain::stopping(self.limited).to_owned()));
+        said.push(("stopping", self.stopping().to_owned()));
         if let (recorded @ 1.., all) = self.recorded {
             said.push(("accounts", format!("{recorded} of {all} from the record")));
         }
@@ -197,7 +202,7 @@ impl Told {
         page.table("The worst pairs", &self.header(), &self.cells(MOST_ROWS))
             .section("What this rests on")
             .list(&rests_on.collect::<Vec<_>>())
-            .text(&format!("{}.", words::capital(plain::stopping(self.limited))))
+            .text(&format!("{}.", words::capital(self.stopping())))
             .text(words::page::NOT_COVERED)
             .text(&format!("The account fails: {}.", question::probability(self.failure)))
     }

@@ -25,7 +25,7 @@ pub(super) enum Edges {
         /// The protocol and its parameters: the best that gossips on the graph, with the fewest rounds that
         /// were tried.
         protocol: String,
-        /// The error before, in units of the sensitivity.
+        /// The error before.
         before: f64,
         /// Both ends of each edge by name, and the error after adding it.
         edges: Vec<(String, String, f64)>,
@@ -34,9 +34,9 @@ pub(super) enum Edges {
 
 pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
     let (study, asked) = (plans.study, plans.study.asked);
-    let rounds = |found: &Found| found.candidate.parameters.0.get("rounds").copied();
+    let rounds = |found: &Found| found.combination.parameters.0.get("rounds").copied();
     let gossip = || plans.all().filter(|found| rounds(found).is_some());
-    let Some(best) = gossip().find(|found| found.error.is_some()) else {
+    let Some(best) = gossip().find(|found| found.planned.error.is_some()) else {
         let why = if gossip().next().is_some() {
             "No edges are suggested: the error of gossip is not known on so large a graph; try a part of it, or edges of your own."
         } else {
@@ -47,13 +47,14 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
     // After many rounds only the noise is left in the error, and edges cannot lower it. Edges save rounds, so
     // the plan with the fewest rounds shows their effect.
     let alike = |other: &&Found| {
-        other.candidate.name == best.candidate.name && other.candidate.weights == best.candidate.weights
+        other.combination.protocol == best.combination.protocol
+            && other.combination.weights == best.combination.weights
     };
     let fewest = plans
         .all()
         .filter(alike)
         .min_by(|a, b| rounds(a).unwrap_or(0.0).total_cmp(&rounds(b).unwrap_or(0.0)));
-    let best = fewest.filter(|fewest| fewest.error.is_some()).unwrap_or(best);
+    let best = fewest.filter(|fewest| fewest.planned.error.is_some()).unwrap_or(best);
     // Each suggested edge takes [`TRIED`] answers. If all of them cannot be expected within the patience,
     // none is started.
     let answers = asked.rewire * TRIED;
@@ -75,7 +76,7 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         }
         _ => {}
     }
-    let before = best.error.unwrap_or(f64::INFINITY);
+    let before = best.planned.error.unwrap_or(f64::INFINITY);
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
     if near(&study.graph, 1, &mut rng.clone()).is_empty() {
         return Ok(Edges::NotTried("No edges are suggested: no two nodes are at distance 2.".into()));
@@ -88,9 +89,9 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         for (u, v) in near(&graph, TRIED, rng) {
             let larger = with_edge(&graph, u, v)?;
             let smallest = better.as_ref().map_or(error * WORTH, |(error, ..)| *error);
-            let tried = study.one(&larger, &best.candidate, patience::told(asked.effort.patience))?;
+            let tried = study.one(&larger, &best.combination, patience::told(asked.effort.patience))?;
             if let Tried::Found(found, _) = tried
-                && let Some(error) = found.error.filter(|&error| error < smallest)
+                && let Some(error) = found.planned.error.filter(|&error| error < smallest)
             {
                 better = Some((error, larger, (u, v)));
             }
@@ -100,7 +101,7 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         (graph, error) = (larger, smaller);
         edges.push((input::label(&graph, u), input::label(&graph, v), error));
     }
-    let protocol = format!("{} with {}", best.candidate.name, best.candidate.parameters);
+    let protocol = format!("{} with {}", best.planned.protocol, best.planned.parameters);
     Ok(Edges::Added { protocol, before, edges })
 }
 

@@ -3,7 +3,7 @@
 use super::rewire::{Edges, TRIED};
 use super::{Found, Plans};
 use crate::errors::Failure;
-use crate::output::{count, up};
+use crate::output::{count, parameters, up};
 use crate::plain;
 use crate::question;
 use crate::show::{Answer, Drawn, Part, Sheet, columns};
@@ -12,9 +12,9 @@ use ndp_algos::registry;
 use ndp_dp::{Grade, Verdict};
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
-use ndp_report::words;
+use ndp_report::words::{self, Planned};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const HEADER: [&str; 8] =
     ["protocol", "weights", "parameters", "noise", "error", "messages", "grade", "observers"];
@@ -26,17 +26,17 @@ impl Answer for Plans<'_> {
     fn text(&self) -> Vec<Part<'_>> {
         let study = self.study;
         let target = words::target(&study.target);
-        let title = format!("Plans for the target {target}; observed by {}", study.chosen.description);
+        let title = format!("Plans with {target}; observed by {}", study.chosen.description);
         let mut parts =
             vec![Part::Heading(title), Part::empty(), Part::Table(columns(&HEADER), self.listed())];
         parts.push(Part::empty());
-        parts.extend(self.advice().map(Part::Line));
+        parts.extend(self.advice().into_iter().map(Part::Line));
         parts.push(Part::Line(self.searched()));
         if self.all().any(|found| found.coverage.is_reached()) {
             parts.push(Part::Line(words::capital(words::BOUND_REACHED) + "."));
         }
         let noise = plain::noise_is(&self.best.statement);
-        parts.push(Part::Line(format!("noise: {noise} ({})", self.best.candidate.name)));
+        parts.push(Part::Line(format!("noise: {noise} ({})", self.best.combination.protocol)));
         let said = self.said().take(LISTED);
         parts.extend(Self::laws(said.clone()).into_iter().map(Part::Line));
         parts.extend(plain::assumed_by(said.clone()).chain(plain::changes_of(said)).map(Part::Line));
@@ -47,37 +47,44 @@ impl Answer for Plans<'_> {
 
     fn sheet(&self) -> Sheet {
         let unit = self.unit();
-        Sheet { header: HEADER.to_vec(), rows: self.all().map(|found| found.digits(unit)).collect() }
+        let header = HEADER.into_iter().chain(["law", "by"]).collect();
+        Sheet { header, rows: self.all().map(|found| found.digits(unit)).collect() }
     }
 
     fn data(&self) -> Result<serde_json::Value, Failure> {
         let unit = self.unit();
-        let edge =
-            |(u, v, error): &(String, String, f64)| json!({ "from": u, "to": v, "error": error * unit });
+        let edge = |(u, v, error): &(String, String, f64)| json!({ "from": u, "to": v, "error": error });
         let edges: Vec<_> = match &self.edges {
             Some(Edges::Added { edges, .. }) => edges.iter().map(edge).collect(),
             _ => Vec::new(),
         };
-        let plans: Vec<_> = self.all().map(|found| found.cells(unit)).collect();
-        let coverage: Vec<_> = self.all().map(|found| &found.coverage).collect();
-        Ok(json!({ "header": HEADER, "plans": plans, "coverage": coverage, "statement": self.best.statement,
-            "searched": self.study.candidates.len(), "not_tried": self.study.elsewhere, "edges": edges }))
+        let plan = |found: &Found| {
+            json!({ "protocol": found.planned.protocol, "weights": found.weights(),
+                "parameters": parameters(&found.combination.parameters), "noise": question::in_unit(found.noise, unit),
+                "multiplier": found.noise, "sensitivity": unit, "error": found.planned.error,
+                "messages": found.planned.messages, "grade": found.grade, "failure": found.failure,
+                "statement": found.statement, "notes": found.notes })
+        };
+        Ok(
+            json!({ "target": words::target(&self.study.target), "plans": self.all().map(plan).collect::<Vec<_>>(),
+            "searched": self.study.combinations.tried.len(), "not_tried": self.study.combinations.elsewhere,
+            "no_noise_needed": self.noiseless, "edges": edges }),
+        )
     }
 }
 
 impl Drawn for Plans<'_> {
     /// Error against messages of every plan.
     fn figure(&self) -> Figure {
-        let unit = self.unit();
         let mut panel =
             Panel::curves(self.points(), Axis::log("messages"), Axis::log("error of the mean, at most"));
-        let mut names: Vec<&str> = self.all().map(|found| found.candidate.name).collect();
+        let mut names: Vec<&str> = self.all().map(|found| found.combination.protocol).collect();
         names.sort_unstable();
         names.dedup();
         for name in names {
-            let of_name = self.all().filter(|found| found.candidate.name == name);
+            let of_name = self.all().filter(|found| found.combination.protocol == name);
             let points: Vec<(f64, f64)> =
-                of_name.filter_map(|found| Some((found.messages?, found.error? * unit))).collect();
+                of_name.filter_map(|found| Some((found.planned.messages?, found.planned.error?))).collect();
             if !points.is_empty() {
                 panel = panel.with(Series::data(name).points(points).scattered());
             }
@@ -88,16 +95,19 @@ impl Drawn for Plans<'_> {
     fn page(&self, svg: &str) -> Page {
         let (study, best, unit) = (self.study, &self.best, self.unit());
         let (asked, graph, statement) = (study.asked, &study.graph, &best.statement);
-        let (observed, changes) = (plain::observed_by(statement, graph), plain::changes(statement));
-        let network = plain::network(&asked.graph.file, graph);
+        let observed = plain::observed_by(statement, graph);
+        let alike = self.said().all(|(_, other)| plain::changes(other) == plain::changes(statement));
+        let changes = if alike { plain::changes(statement) } else { plain::OF_EACH_PROTOCOL.into() };
+        let gives =
+            plain::Gives::of(self.said().flat_map(|(_, statement)| statement.changes.iter().copied()));
         let subject = plain::subject(
-            network,
+            plain::network(&asked.graph.file, graph),
             (&observed, &asked.knowledge),
-            (&changes, statement.is_of_all_data()),
-            (unit, plain::Gives::of(statement.changes.iter().copied())),
+            (&changes, self.said().all(|(_, statement)| statement.is_of_all_data())),
+            (unit, gives),
         );
-        let mean = best.error.map_or_else(String::new, |error| {
-            let error = up(error * unit);
+        let mean = best.planned.error.map_or_else(String::new, |error| {
+            let error = up(error);
             let mean = if statement.assumes.contains(&Assumption::NothingPublished) {
                 "The mean, which no node may hand out,"
             } else {
@@ -107,7 +117,7 @@ impl Drawn for Plans<'_> {
         });
         let sentence = format!(
             "With {} and noise {}, what {} learns is {}.{mean}{}",
-            best.candidate.name,
+            best.combination.protocol,
             up(question::in_unit(best.noise, unit)),
             plain::whom(statement, graph),
             words::target(&study.target),
@@ -116,7 +126,8 @@ impl Drawn for Plans<'_> {
         let tone = Tone::of(Verdict::Met, &best.coverage);
         let mut page = Page::new("A plan for averaging in private").verdict(tone, &sentence);
         page = plain::opening(page, &subject);
-        let mut particular: Vec<String> = plain::about(best.candidate.name).into_iter().collect();
+        let mut particular: Vec<String> =
+            plain::about(best.combination.protocol, &best.combination.parameters).into_iter().collect();
         particular.push(plain::noise_in_a_sentence(statement));
         let of_all = Self::laws(self.said()).into_iter().chain(plain::assumed_by(self.said()));
         particular.extend(of_all.map(|what| format!("{}.", words::capital(&what))));
@@ -126,7 +137,7 @@ impl Drawn for Plans<'_> {
         page = page
             .section("The plans")
             .text(&plain::measure(study.target.measure))
-            .text(&self.advice().collect::<Vec<_>>().join(" "))
+            .text(&self.advice().join(" "))
             .text(&self.searched())
             .table("Smallest bound on the error first", &columns(&HEADER), &self.listed())
             .list(&plain::changes_of(self.said()))
@@ -146,7 +157,7 @@ impl Plans<'_> {
 
     /// The statements of all plans, with their protocols.
     fn said(&self) -> impl Iterator<Item = (&str, &Statement)> + Clone {
-        self.all().map(|found| (found.candidate.name, &found.statement))
+        self.all().map(|found| (found.combination.protocol, &found.statement))
     }
 
     /// The laws of the noises, where they are not all alike.
@@ -164,18 +175,23 @@ impl Plans<'_> {
         }
     }
 
-    /// Where a bound stands for what observers see, once for each protocol and reason.
+    /// Where a bound stands for what observers see, once for each reason.
     fn notes(&self) -> Vec<String> {
-        let of = |found: &'_ Found| -> Vec<String> {
-            found.notes.iter().map(|note| format!("{}: {note}", found.candidate.name)).collect()
+        let mut protocols: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for found in self.all() {
+            for note in &found.notes {
+                protocols.entry(note).or_default().insert(found.combination.protocol);
+            }
+        }
+        let named = |(note, names): (&str, BTreeSet<&str>)| {
+            format!("{}: {note}", names.into_iter().collect::<Vec<_>>().join(", "))
         };
-        let notes: BTreeSet<String> = self.all().flat_map(of).collect();
-        notes.into_iter().collect()
+        protocols.into_iter().map(named).collect()
     }
 
     fn searched(&self) -> String {
-        let tried = self.study.candidates.len();
-        let unknown = self.all().filter(|found| found.error.is_none()).count();
+        let tried = self.study.combinations.tried.len();
+        let unknown = self.all().filter(|found| found.planned.error.is_none()).count();
         let then =
             if unknown > 0 { format!(", then {unknown} whose error is not known") } else { String::new() };
         let noiseless = if self.noiseless.is_empty() {
@@ -193,71 +209,9 @@ impl Plans<'_> {
         )
     }
 
-    fn advice(&self) -> impl Iterator<Item = String> {
-        self.first_and_second().into_iter().chain(self.on_the_edges())
-    }
-
-    /// Why the first is first, and what the next protocol costs.
-    fn first_and_second(&self) -> Option<String> {
-        let (best, unit) = (&self.best, self.unit());
-        let error = best.error?;
-        let named = |found: &Found| {
-            let parameters = found.candidate.parameters.to_string();
-            let name = found.candidate.name;
-            if parameters.is_empty() { name.to_owned() } else { format!("{name} with {parameters}") }
-        };
-        let among = if best.coverage.is_whole() && !self.all().all(|found| found.coverage.is_whole()) {
-            " of those that are shown for everybody"
-        } else {
-            ""
-        };
-        let first = format!(
-            "{} is first because its error is at most {}, the smallest bound found{among}.",
-            named(best),
-            up(error * unit)
-        );
-        let other = |other: &&Found| {
-            other.candidate.name != best.candidate.name
-                && other.coverage.is_whole() == best.coverage.is_whole()
-        };
-        let Some((next, its_error)) =
-            self.others.iter().find(other).and_then(|next| Some((next, next.error?)))
-        else {
-            return Some(format!("{first} No other protocol was found whose error is known."));
-        };
-        let more = 100.0 * (its_error / error - 1.0);
-        let more = if more < 0.05 { "the same but for 0.05 %".into() } else { format!("{more:.1} % more") };
-        let messages = match (next.messages, best.messages) {
-            (Some(next), Some(best)) if next == best => ", with as many messages".into(),
-            (Some(next), Some(best)) => {
-                format!(", with {} messages in place of {}", count(next), count(best))
-            }
-            _ => String::new(),
-        };
-        Some(format!("{first} Next is {}, at most {} ({more}){messages}.", named(next), up(its_error * unit)))
-    }
-
-    /// Says which protocols were not tried because they bring edges of their own, or that the best one does
-    /// not run on the given edges alone.
-    fn on_the_edges(&self) -> Option<String> {
-        let elsewhere = &self.study.elsewhere;
-        if !elsewhere.is_empty() {
-            return Some(format!(
-                "Not tried, because they bring connections of their own, whatever the edges (--any-topology tries them): {}.",
-                elsewhere.join(", ")
-            ));
-        }
-        let is_on =
-            |found: &&Found| registry::find(found.candidate.name).is_ok_and(|entry| entry.is_on_the_graph());
-        let best = &self.best;
-        if is_on(&best) {
-            return None;
-        }
-        let on = self.others.iter().find(is_on).map_or_else(String::new, |on| {
-            let name = on.candidate.name;
-            format!(" The first without connections of its own is {name}, which sends along edges or publishes to all.")
-        });
-        Some(format!("{} brings connections of its own, whatever the edges.{on}", best.candidate.name))
+    fn advice(&self) -> Vec<String> {
+        let plans: Vec<Planned> = self.all().map(|found| found.planned.clone()).collect();
+        words::advice(&plans, &self.study.combinations.elsewhere, "--any-topology")
     }
 
     /// Edges that would help, or why there are none.
@@ -266,14 +220,13 @@ impl Plans<'_> {
             Edges::NotTried(why) => return vec![Part::Line(why.clone())],
             Edges::Added { protocol, before, edges } => (protocol, before, edges),
         };
-        let unit = self.unit();
         let title = format!(
             "Edges that lower the error of {protocol} ({}), each the best of at most {TRIED} drawn between nodes at distance 2 (seed {}), one \
              after the other; the noise is found anew each time:",
-            up(before * unit),
+            up(*before),
             self.study.asked.knowledge.seed
         );
-        let row = |(u, v, error): &(String, String, f64)| vec![u.clone(), v.clone(), up(error * unit)];
+        let row = |(u, v, error): &(String, String, f64)| vec![u.clone(), v.clone(), up(*error)];
         let below = if edges.is_empty() {
             Part::Line("none of those tried lowers it by a thousandth".into())
         } else {
@@ -289,22 +242,26 @@ impl Found {
         let all = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
         let mut cells = self.cells(unit);
         cells[3] = question::in_unit(self.noise, unit).to_string();
-        cells[4] = all(self.error.map(|error| error * unit));
-        cells[5] = all(self.messages);
+        cells[4] = all(self.planned.error);
+        cells[5] = all(self.planned.messages);
+        cells.extend([plain::law_of_noise(&self.statement), words::by(&self.statement)]);
         cells
+    }
+
+    /// The weights, where they matter.
+    fn weights(&self) -> Option<String> {
+        let entry = registry::find(self.combination.protocol).ok()?;
+        entry.uses_weights().then(|| self.combination.weights.to_string())
     }
 
     fn cells(&self, unit: f64) -> Vec<String> {
         vec![
-            self.candidate.name.into(),
-            match registry::find(self.candidate.name) {
-                Ok(entry) if entry.uses_weights() => self.candidate.weights.to_string(),
-                _ => "-".into(),
-            },
-            self.candidate.parameters.to_string(),
+            self.planned.protocol.clone(),
+            self.weights().unwrap_or_else(|| "-".into()),
+            self.planned.parameters.clone(),
             up(question::in_unit(self.noise, unit)),
-            self.error.map_or_else(|| "-".into(), |error| up(error * unit)),
-            self.messages.map_or_else(|| "-".into(), count),
+            self.planned.error.map_or_else(|| "-".into(), up),
+            self.planned.messages.map_or_else(|| "-".into(), count),
             self.grade.map_or_else(String::new, |grade| grade.to_string()),
             self.coverage.in_short(),
         ]

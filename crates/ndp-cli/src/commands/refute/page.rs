@@ -31,8 +31,9 @@ pub(super) fn picture(found: &Counterexample) -> Result<Figure, Failure> {
         Bounded::Each => format!("of node {}", found.exposed),
         Bounded::Mean => "of all nodes".into(),
     };
+    let is = if found.protocol.is_walk() { "is true if the path is known" } else { "is true" };
     let title =
-        format!("The claim is false: {exposed} at most {} is claimed, {truth} is true", up(found.claimed));
+        format!("The claim is false: {exposed} at most {} is claimed, {truth} {is}", up(found.claimed));
     // The true loss is an exact fraction; the picture shows its decimal value.
     Ok(drawing(&title, what, Grade::Exact, &graph, &Observer::coalition(&found.observers), values))
 }
@@ -57,8 +58,13 @@ pub(super) fn page(tried: &Tried, svg: Option<&str>) -> Page {
             &table(&counterexample(found, tried.attacked.as_ref())),
         );
         if let Some(svg) = svg {
-            page =
-                page.picture(svg, "The graph: observers are marked, the color of a node is its true loss.");
+            page = page.picture(
+                svg,
+                &format!(
+                    "The graph: observers are marked, the color of a node is {}.",
+                    found.protocol.truth()
+                ),
+            );
         }
         page = page
             .section("See it without this program")

@@ -159,6 +159,9 @@ pub(super) struct Row {
     pub(super) source: Option<Value>,
     #[serde(default)]
     pub(super) observer: Option<Value>,
+    /// Where a bound stands for what observers see.
+    #[serde(default)]
+    pub(super) notes: Vec<String>,
 }
 
 /// Runs that took place.

@@ -7,6 +7,7 @@ use crate::plain::{self, Subject};
 use crate::question;
 use crate::show::{Answer, Drawn, Part, Sheet};
 use ndp_account::{OwnNoise, Senders};
+use ndp_algos::registry::Parameters;
 use ndp_algos::sgd::History;
 use ndp_dp::{Grade, Sensitivity, Verdict};
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -90,7 +91,8 @@ impl Drawn for Trained<'_> {
         let tone = asked.epsilon.map_or(Tone::Plain, |limit| Tone::of(kept(limit), &statement.coverage));
         let mut page = Page::new("Private training").verdict(tone, &sentence);
         page = plain::opening(page, &subject);
-        let mut particular: Vec<String> = plain::about(&asked.protocol).into_iter().collect();
+        let mut particular: Vec<String> =
+            plain::about(&asked.protocol, &Parameters::default()).into_iter().collect();
         particular.push(
             "Every example is scaled to length 1 by its user before training, which bounds its gradient."
                 .into(),
