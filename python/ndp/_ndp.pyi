@@ -333,7 +333,7 @@ def check_noise(
     patience: float | None = None,
 ) -> tuple[_Checked, tuple[str, str, str, list[str]], list[str]]: ...
 def compare(
-    protocols: Sequence[tuple[str, Protocol | str | Callable[[], Protocol]]],
+    protocols: Sequence[tuple[str, Protocol | str | Callable[[], Protocol] | tuple[Matrix, str, list[tuple[str, float]]]]],
     audience: Audience,
     limits: _Limits,
     names: Sequence[str],

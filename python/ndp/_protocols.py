@@ -57,8 +57,8 @@ class Protocol(Parameters):
             self._cache = self._build()
         return self._cache
 
-    def _made(self) -> _ndp.Protocol | Callable[[], _ndp.Protocol]:
-        """What was made before, or what makes it and keeps nothing."""
+    def _made(self) -> _ndp.Protocol | Callable[[], _ndp.Protocol] | tuple[_ndp.Matrix, str, list[tuple[str, float]]]:
+        """What was made before, or how to make it; then nothing is kept."""
         return self._build if self._cache is None else self._cache
 
     @property
@@ -421,6 +421,10 @@ class NamedProtocol(_OnMatrix):
     def _build(self) -> _ndp.Protocol:
         p = self._parameters
         return _ndp.Protocol.named(self._weights, p["name"], p["given"])
+
+    def _made(self) -> Any:
+        p = self._parameters
+        return (self._weights, p["name"], list(p["given"])) if self._cache is None else self._cache
 
 
 class TokenProtocol(Protocol):

@@ -3,12 +3,15 @@
 use crate::audience::Audience;
 use crate::errors::{Fault, NdpError};
 use crate::grades::class;
+use crate::graph::Matrix;
+use crate::kind::Kind;
 use crate::losses::{Limits, least, target};
 use crate::protocol::Protocol;
 use crate::question::{limit, notes, scaled_up};
 use crate::statement::{Said, covering, in_words, of_each};
 use crate::worker::run_under;
 use ndp_account::parts::{Patient, sharing};
+use ndp_algos::registry::{self, Parameters};
 use ndp_graph::progress::Stop;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -47,6 +50,15 @@ pub(crate) fn compare<'py>(
         let (name, protocol) = &protocols[at];
         let kind = match protocol {
             Asked::Protocol(protocol) => Arc::clone(&protocol.get().0),
+            Asked::Named(matrix, named, given) => {
+                let (matrix, stop) = (matrix.get().0.clone(), limit.to_build());
+                let (named, given) = (named.clone(), Parameters(given.iter().cloned().collect()));
+                let make = move || Ok(registry::find(&named)?.build_until(&matrix, &given, &stop));
+                match run_under(py, &asked, make)? {
+                    Ok(made) => Arc::new(Kind::Named(made)),
+                    Err(reason) => return Ok((Err(reason.to_string()), false)),
+                }
+            }
             Asked::Reason(reason) => return Ok((Err(reason.clone()), false)),
             // Only one at a time is in memory.
             Asked::Make(make) => match make.call0(py) {
@@ -102,10 +114,11 @@ pub(crate) fn compare<'py>(
     Ok((rows, of_all))
 }
 
-/// A protocol, why there is none, or a function that makes one.
+/// A protocol; one of the registry with matrix, name and parameters; why there is none; or a function that makes one.
 #[derive(FromPyObject)]
 pub(crate) enum Asked {
     Protocol(Py<Protocol>),
+    Named(Py<Matrix>, String, Vec<(String, f64)>),
     Reason(String),
     Make(Py<PyAny>),
 }

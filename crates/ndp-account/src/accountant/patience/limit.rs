@@ -17,6 +17,8 @@ pub struct Limit {
     kind: Kind,
     /// Ends every answer, whatever the limit.
     outer: Stop,
+    /// The time that the making of a protocol, and the error of its result, may take at least.
+    least: Duration,
 }
 
 #[derive(Clone, Debug)]
@@ -31,20 +33,20 @@ impl Limit {
     /// As long as it takes.
     #[must_use]
     pub const fn never() -> Self {
-        Self { kind: Kind::Never, outer: Stop::never() }
+        Self { kind: Kind::Never, outer: Stop::never(), least: LEAST_TO_BUILD }
     }
 
     /// So much time where it was told, counted work otherwise.
     #[must_use]
     pub fn told(time: Option<Duration>) -> Self {
         let kind = time.map_or_else(|| Kind::Work(counted(&Stop::never(), WORK)), Kind::Time);
-        Self { kind, outer: Stop::never() }
+        Self { kind, outer: Stop::never(), least: LEAST_TO_BUILD }
     }
 
     /// So much work, counted by `all`.
     #[must_use]
     pub const fn of_work(all: Stop) -> Self {
-        Self { kind: Kind::Work(all), outer: Stop::never() }
+        Self { kind: Kind::Work(all), outer: Stop::never(), least: LEAST_TO_BUILD }
     }
 
     /// The same limit, for answers that `outer` ends as well. Work starts to count anew.
@@ -54,7 +56,7 @@ impl Limit {
             Kind::Work(all) => Kind::Work(counted(&outer, all.left().unwrap_or(u64::MAX))),
             other => other,
         };
-        Self { kind, outer }
+        Self { kind, outer, ..self }
     }
 
     /// What ends an answer that begins now.
@@ -75,7 +77,7 @@ impl Limit {
     pub fn to_build(&self) -> Stop {
         match &self.kind {
             Kind::Never => self.outer.clone(),
-            Kind::Time(time) => self.alike(Kind::Time((*time).max(LEAST_TO_BUILD))).stop(),
+            Kind::Time(time) => self.alike(Kind::Time((*time).max(self.least))).stop(),
             Kind::Work(_) => counted(&self.outer, WORK),
         }
     }
@@ -133,7 +135,7 @@ impl Limit {
     }
 
     fn alike(&self, kind: Kind) -> Self {
-        Self { kind, outer: self.outer.clone() }
+        Self { kind, outer: self.outer.clone(), least: self.least }
     }
 }
 
@@ -156,6 +158,8 @@ struct Budget {
 
 impl Budget {
     fn new(limit: Limit, questions: usize) -> Self {
+        let share = LEAST_TO_BUILD / u32::try_from(questions.max(1)).unwrap_or(u32::MAX);
+        let limit = Limit { least: share.max(Duration::from_secs(1)), ..limit };
         Self { limit, started: Instant::now(), questions }
     }
 
@@ -220,7 +224,8 @@ const OF_A_SECOND: u64 = 2_000_000_000;
 /// Counted work of a question where no time is told.
 pub const WORK: u64 = 8 * OF_A_SECOND;
 
-/// For choosing the parameters of a protocol, and for its error.
+/// For choosing the parameters of a protocol, and for its error. Several questions share it, with a second
+/// for each at least.
 pub(super) const LEAST_TO_BUILD: Duration = Duration::from_secs(10);
 
 /// Bytes that its answer may hold.
@@ -242,6 +247,13 @@ mod tests {
             left
         });
         assert_eq!(lefts, [Some(30), Some(40), Some(70)]);
+    }
+
+    /// One question has ten seconds for what must be made, sixty have a second each.
+    #[test]
+    fn questions_share_the_time_for_what_must_be_made() {
+        let least = |questions| Budget::new(Limit::told(Some(Duration::ZERO)), questions).next().least;
+        assert_eq!([1, 2, 60].map(least), [10, 5, 1].map(Duration::from_secs));
     }
 
     /// What the quick ones leave over goes to those who had not enough, and all together stay within the
