@@ -5,8 +5,8 @@ use ndp_algos::gossip::SynchronousGossip;
 use ndp_graph::GossipMatrix;
 use ndp_numeric::rounding::Interval;
 use ndp_refute::{
-    Case, Claim, Counterexample, Error, Expression, Outcome, Protocol, Search, Setting, WeightRule,
-    connected_graphs, exact_unit_loss, refute,
+    Bounded, Case, Claim, Counterexample, Error, Expression, Graphs, Outcome, Protocol, Report, Search,
+    Setting, WeightRule, connected_graphs, exact_unit_loss, refute,
 };
 use num_traits::ToPrimitive;
 
@@ -105,6 +105,58 @@ fn the_truth_is_that_of_the_accountant() -> Result<(), Box<dyn std::error::Error
     Ok(())
 }
 
+/// A report says how far its search went; nothing is looked at twice.
+#[test]
+fn searches_go_as_far_as_they_say() -> Result<(), Error> {
+    let tried =
+        |search: &Search| -> Result<Report, Error> { refute(&Expression::parse("99 * alpha")?, search) };
+    // One edge: a sequence for each number of rounds, seen from both sides.
+    let pairs = Search { protocol: Protocol::Pairs, max_nodes: 2, max_rounds: 3, ..Search::default() };
+    assert_eq!(tried(&pairs)?.cases, 6);
+    // Thin graphs of six nodes are among all graphs of six nodes.
+    let thin = |max_nodes| Search { max_nodes, max_thin_nodes: 6, max_rounds: 1, ..Search::default() };
+    let ends = |search: &Search| tried(search).map(|report| (report.complete_to, report.thin_to));
+    assert_eq!((ends(&thin(2))?, ends(&thin(6))?), ((2, 6), (6, 0)));
+    let refused = |search: Search| match tried(&search) {
+        Err(Error::Parameter { what, value, .. }) => Some((what, value)),
+        _ => None,
+    };
+    let rounds = Search { max_nodes: 2, max_rounds: 201, ..Search::default() };
+    assert_eq!(refused(rounds), Some(("the number of rounds", 201.0)));
+    let nodes = Search { max_nodes: 2, max_thin_nodes: 65, max_rounds: 1, ..Search::default() };
+    assert_eq!(refused(nodes), Some(("the number of nodes", 65.0)));
+    Ok(())
+}
+
+/// The largest of the neighbors is one of them, and their sum is all of them: the center of a star has three.
+#[test]
+fn neighbors_are_compared_or_added_up() -> Result<(), Error> {
+    let outside = |domain: &str| -> Result<u64, Error> {
+        let domain = Some(Expression::parse(domain)?);
+        let graphs = Graphs::Stars;
+        let search = Search { graphs, domain, max_nodes: 4, max_rounds: 1, ..Search::default() };
+        Ok(refute(&Expression::parse("99 * alpha")?, &search)?.outside)
+    };
+    assert_eq!(outside("3 / 2 - largest(w, u, 1)")?, 0);
+    assert!(outside("3 / 2 - neighbors(w, u, 1)")? > 0);
+    Ok(())
+}
+
+/// A claim about the mean over all nodes names none of them, even if its value is that of all others.
+#[test]
+fn claims_about_means_name_no_node() -> Result<(), Error> {
+    let mean = Search { bounded: Bounded::Mean, max_nodes: 3, ..Search::default() };
+    let refused = refute(&Expression::parse("99 * alpha + 0 * deg(u)")?, &mean).map(|report| report.outcome);
+    assert_eq!(refused, Err(Error::DependsOnSource));
+    // The simple walk has no symmetric weights, and pairs have no whole round.
+    let (graph, simple) = (&connected_graphs(3)?[0], WeightRule::Simple);
+    for (weights, protocol) in [(simple, Protocol::Muffliato), (WeightRule::Metropolis, Protocol::Pairs)] {
+        let refused = Setting::new(graph, weights, protocol, 1).map(|_| ());
+        assert!(matches!(refused, Err(Error::Parameter { what: "the weights", .. })), "{refused:?}");
+    }
+    Ok(())
+}
+
 #[test]
 fn bad_claims_are_refused_at_their_place() {
     let of = |text: &str| Expression::parse(text).map(|_| ());
@@ -115,6 +167,9 @@ fn bad_claims_are_refused_at_their_place() {
     assert!(matches!(of(&"(".repeat(1000)), Err(Error::TooDeep { .. })));
     assert!(matches!(of(&"-".repeat(1000)), Err(Error::TooDeep { .. })));
     assert!(matches!(of(&"1".repeat(3000)), Err(Error::TooLong { .. })));
+    // What stands side by side is not deep, and a number is no name.
+    assert_eq!(of(&["-1"; 400].join(" + ")), Ok(()));
+    assert!(matches!(of("neighbors(1, u, 1)"), Err(Error::Syntax { position: 11, .. })));
     assert!(matches!(of("1..2"), Err(Error::Syntax { .. })));
     let value = |text: &str| refute(&Expression::parse(text)?, &Search { max_nodes: 2, ..Search::default() });
     assert!(matches!(value("W[T + 1][u,v]"), Err(Error::Index { what: "a round", .. })));
