@@ -337,9 +337,14 @@ mod tests {
             RingSum::new(6, 1, bounds, noise, Placement::Counter)?.with_final_token(FinalToken::Masked)?;
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         let values = Array2::from_shape_fn((1, 6), |(_, u)| (u % 3) as f64);
-        let run = ring.run(values.view(), &mut rng)?;
-        assert!(run.tokens.iter().chain(&run.noises).all(|token| token.fract() == 0.0));
-        assert_eq!(run.noises.iter().filter(|&&noise| noise != 0.0).count(), 2);
+        // Of the two noises of a run either may be 0.
+        let mut most = 0;
+        for _ in 0..20 {
+            let run = ring.run(values.view(), &mut rng)?;
+            assert!(run.tokens.iter().chain(&run.noises).all(|token| token.fract() == 0.0));
+            most = most.max(run.noises.iter().filter(|&&noise| noise != 0.0).count());
+        }
+        assert_eq!(most, 2);
         let refused = ring.run(Array2::from_elem((1, 6), 0.5).view(), &mut rng);
         assert!(matches!(refused, Err(Error::InvalidParameter { value: 0.5, .. })), "{refused:?}");
 
