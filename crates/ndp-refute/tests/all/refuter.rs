@@ -117,6 +117,8 @@ fn searches_go_as_far_as_they_say() -> Result<(), Error> {
     let thin = |max_nodes| Search { max_nodes, max_thin_nodes: 6, max_rounds: 1, ..Search::default() };
     let ends = |search: &Search| tried(search).map(|report| (report.complete_to, report.thin_to));
     assert_eq!((ends(&thin(2))?, ends(&thin(6))?), ((2, 6), (6, 0)));
+    let (few, more) = (Search { max_thin_nodes: 0, ..thin(2) }, thin(2));
+    assert!(tried(&few)?.cases < tried(&more)?.cases);
     let refused = |search: Search| match tried(&search) {
         Err(Error::Parameter { what, value, .. }) => Some((what, value)),
         _ => None,
