@@ -74,7 +74,7 @@ fn scripts_find_the_same_fractions() -> Checked {
             return Ok(());
         };
         let printed = String::from_utf8(output.stdout)?;
-        let wanted = format!("true loss {} claimed", found.true_loss);
+        let wanted = format!("{} {} claimed", found.protocol.truth(), found.true_loss);
         assert!(printed.starts_with(&wanted), "{:?}: {printed} {wanted}", found.protocol);
     }
     Ok(())
