@@ -7,28 +7,22 @@
 //! therefore `μ`-GDP with `μ² = max Q`, exactly, and the Rényi loss of order `α` is `(α/2) max Q`.
 //! Sensitivity and noise are 1; for other values multiply by `Δ²/σ²`.
 
-use crate::adaptivity::{self, Dependence};
-use crate::build::{Program, Reads, Value};
-use crate::columns::{self, Direction};
+use crate::adaptivity::Dependence;
+use crate::build::{Program, Value};
 use crate::enclose::Ends;
-use crate::gram::{KnownDirection, NodeGram};
+use crate::engines;
+use crate::gram::NodeGram;
 use crate::noiseless;
 use crate::observers::Seen;
 use crate::options::AccountOptions;
+use crate::question::{Found, Question};
 use crate::sensitivity::{self, Loss, SensitivitySet, Value as Sensed};
-use crate::{Engine, ProgramError, Weight, sparse, sweep};
-use ndarray::Array2;
+use crate::{Engine, ProgramError, Weight};
 use ndp_account::{Error, Observer, RestsOn};
-use ndp_certify::account::Budget;
-use ndp_certify::gram;
 use ndp_dp::{Exact, Grade, Guarantee, PairwiseLoss, UpperBound};
-use ndp_numeric::rounding::any_of;
 use ndp_numeric::stop::Stop;
-use num_rational::BigRational;
-use num_traits::One;
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 /// What is proven about a node under a sensitivity set.
 ///
@@ -99,15 +93,6 @@ pub struct ProgramAccount {
     pub(super) stop: Stop,
 }
 
-/// What an engine proves about an observer.
-pub(super) struct Found {
-    pub(super) grams: Vec<Option<NodeGram>>,
-    pub(super) rank: usize,
-    pub(super) bits: u32,
-    pub(super) failure: f64,
-    pub(super) engine: Engine,
-}
-
 impl Program {
     /// What `observer` learns about every node, with the default options.
     ///
@@ -134,160 +119,9 @@ impl Program {
         observer: &Observer,
         options: &AccountOptions,
     ) -> Result<ProgramAccount, Error> {
-        let nodes = self.node_count();
-        if let Some(&node) = options.nodes.iter().flatten().find(|&&node| node >= nodes) {
-            return Err(ProgramError::NodeOutOfRange { node, nodes }.into());
-        }
-        let asked = options.asked(self);
-        // Engines for programs of one kind; they give `None` for others.
-        for engine in [Self::by_powers, Self::swept] {
-            if let Some(account) = engine(self, observer, options, &asked)? {
-                return Ok(account);
-            }
-        }
-        let (seen, adaptivity, probability) =
-            adaptivity::resolve(self, observer, options.hidden, &options.stop)?;
-        let directions = self.directions(&seen, &asked, options)?;
-        let account = |seen, grams, rank, engine| {
-            let found = Found { grams, rank, bits: 53, failure: probability, engine };
-            self.report(observer, options, (seen, adaptivity), found)
-        };
-        let large = seen.rows.len() >= options.sparse_from;
-        if let Some(found) =
-            large.then(|| sparse::grams(self, &seen, &directions, options)).transpose()?.flatten()
-        {
-            // Conjugate gradients that end early leave wide enclosures: another engine then computes the
-            // account, if the size allows it.
-            if found.narrow || seen.rows.len() > MAX_DENSE {
-                return Ok(account(seen, found.grams, found.rank, Engine::Sparse));
-            }
-            if let Some(swept) = sweep::grams(self, &seen, &directions, options)?.filter(|x| x.narrow) {
-                return Ok(account(seen, swept.grams, swept.rank, Engine::Sweeps));
-            }
-            if seen.rows.len() > MAX_GENERAL {
-                return Ok(account(seen, found.grams, found.rank, Engine::Sparse));
-            }
-        }
-        let (rows, columns) = columns::rows(self, &seen, &directions, &asked)?;
-        let (memory, bits) = (options.memory_limit, options.precision_limit);
-        let budget = Budget { memory, bits, stop: &options.stop };
-        let found = gram::of_rows(&rows, budget)?;
-        if !found.certified() && columns.of_use.keys().any(|use_| !columns.structural.contains_key(use_)) {
-            return Err(Error::Certify(ndp_certify::Error::NotCertified { bits: options.precision_limit }));
-        }
-        let mut grams: Vec<Option<NodeGram>> = (0..self.node_count())
-            .map(|node| (!seen.members[node] && asked[node]).then(|| NodeGram::empty(node, self.uses(node))))
-            .collect();
-        let mut leaks = vec![false; found.diagonal.len()];
-        found.leaks.iter().for_each(|&k| leaks[k] = true);
-        // The uses of every node that occur in a row, in order.
-        let mut of_node: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.node_count()];
-        for (&contribution, &input) in &columns.of_use {
-            of_node[self.contributions[contribution].node].push((contribution, input));
-        }
-        for gram in grams.iter_mut().flatten() {
-            let uses = &of_node[gram.node];
-            for (place, &(contribution, input)) in uses.iter().enumerate() {
-                gram.places[self.contributions[contribution].index] = Some(place);
-                let (low, high) = found.diagonal[input];
-                gram.diagonal.push(Ends { low, high });
-                gram.leaks.push(leaks[input]);
-                let structural = columns.structural.get(&contribution);
-                // Two uses with the same noise have no diagonal bound together.
-                let shared = structural.is_some_and(|(noise, _)| {
-                    let same = |other: &(usize, usize)| {
-                        columns.structural.get(&other.0).is_some_and(|(known, _)| known == noise)
-                    };
-                    uses.iter().filter(|other| same(other)).count() > 1
-                });
-                gram.structural.push(match structural {
-                    Some((_, bound)) if !shared => *bound,
-                    _ => f64::INFINITY,
-                });
-            }
-            gram.entries = entries(&found, uses);
-        }
-        for (direction, input) in directions.into_iter().zip(&columns.of_direction) {
-            let (ends, leaks) = match input {
-                Some(k) => {
-                    let (low, high) = found.diagonal[*k];
-                    (Ends { low, high }, leaks[*k])
-                }
-                None => (Ends::ZERO, false),
-            };
-            if let Some(gram) = &mut grams[direction.node] {
-                gram.directions.push(KnownDirection { direction, ends, leaks });
-            }
-        }
-        let failure = any_of([found.failure, probability]);
-        let found = Found { grams, rank: found.rank(), bits: found.bits, failure, engine: Engine::Rows };
-        Ok(self.report(observer, options, (seen, adaptivity), found))
-    }
-
-    pub(super) fn report(
-        &self,
-        observer: &Observer,
-        options: &AccountOptions,
-        (seen, adaptivity): (Seen, Dependence),
-        found: Found,
-    ) -> ProgramAccount {
-        let Found { grams, rank, bits, failure, engine } = found;
-        let (some_lost, stop) = (options.some_lost, options.stop.clone());
-        ProgramAccount {
-            program: self.clone(),
-            observer: observer.clone(),
-            seen,
-            grams,
-            rank,
-            bits,
-            failure,
-            adaptivity,
-            engine,
-            some_lost,
-            stop,
-        }
-    }
-
-    /// The account of a deep program, whose rows are not written out; `None` for other programs.
-    fn swept(
-        &self,
-        observer: &Observer,
-        options: &AccountOptions,
-        asked: &[bool],
-    ) -> Result<Option<ProgramAccount>, Error> {
-        let reads_nothing_hidden =
-            |c: &crate::build::Contribution| matches!(c.reads, Reads::Nothing | Reads::Seen(None));
-        if !self.contributions.iter().all(reads_nothing_hidden) {
-            return Ok(None);
-        }
-        let seen = Seen::outline(self, observer, &BTreeMap::new())?;
-        let from = options.sweeps_from;
-        options.stop.check()?;
-        if !seen.deeper_than(self, from.max(DEEP.min(from) * seen.rows.len())) {
-            return Ok(None);
-        }
-        let directions = self.directions(&seen, asked, options)?;
-        if let Some((seen, found)) = self.shallow(&seen, &directions, options)? {
-            return Ok(Some(self.report(observer, options, (seen, Dependence::Fixed), found)));
-        }
-        let found = match sweep::grams(self, &seen, &directions, options)? {
-            Some(found) if found.narrow => found,
-            found => {
-                // Exact rows may decide: those of a statement, or of the program if they can be written out.
-                let by_rows = self.by_rows(observer, options, asked)?;
-                if by_rows.is_some() || !seen.deeper_than(self, MAX_WRITTEN) {
-                    return Ok(by_rows);
-                }
-                found.ok_or(Error::Certify(ndp_certify::Error::NotCertified { bits: 53 }))?
-            }
-        };
-        // The observer knows the contributions of members completely, so that they rest on what they read.
-        let of_members = self.contributions.iter().filter(|c| observer.contains(c.node));
-        let assumed = found.assumed || of_members.into_iter().any(|c| c.reads == Reads::Seen(None));
-        let adaptivity = if assumed { Dependence::Assumed } else { Dependence::Fixed };
-        let (grams, rank, engine) = (found.grams, found.rank, Engine::Sweeps);
-        let found = Found { grams, rank, bits: 53, failure: 0.0, engine };
-        Ok(Some(self.report(observer, options, (seen, adaptivity), found)))
+        let mut question = Question::new(self, observer, options)?;
+        let found = engines::answer(&mut question)?;
+        Ok(ProgramAccount::new(question, found))
     }
 
     /// What every single node learns about every other node under a sensitivity set. Row `u` is the exposed
@@ -324,73 +158,27 @@ impl Program {
         let exact = columns.iter().all(|(_, exact)| *exact);
         Ok(if exact { Exact::new(losses).into() } else { UpperBound::new(losses).into() })
     }
-
-    /// The sums of all uses, and the directions that were asked for.
-    fn directions(
-        &self,
-        seen: &Seen,
-        asked: &[bool],
-        options: &AccountOptions,
-    ) -> Result<Vec<Direction>, Error> {
-        let mut directions: Vec<Direction> = Vec::new();
-        let open = |node: &usize| !seen.members[*node] && asked[*node] && self.uses(*node) > 1;
-        for node in (0..self.node_count()).filter(open) {
-            directions.push(Direction { node, weights: vec![BigRational::one(); self.uses(node)] });
-        }
-        for (node, weights) in &options.directions {
-            let nodes = self.node_count();
-            if *node >= nodes {
-                return Err(ProgramError::NodeOutOfRange { node: *node, nodes }.into());
-            }
-            if weights.len() != self.uses(*node) {
-                let problem = format!("the number of weights is {}", weights.len());
-                return Err(
-                    ProgramError::SensitivitySet { node: *node, uses: self.uses(*node), problem }.into()
-                );
-            }
-            if !asked[*node] {
-                return Err(ProgramError::NotAsked(*node).into());
-            }
-            let exact = weights.iter().map(|w| w.exact("a weight").cloned()).collect::<Result<_, _>>()?;
-            directions.push(Direction { node: *node, weights: exact });
-        }
-        Ok(directions)
-    }
-}
-
-/// All entries of a node's Gram matrix, with a bound on the error of each.
-fn entries(found: &gram::Gram, uses: &[(usize, usize)]) -> Option<(Array2<f64>, Array2<f64>)> {
-    let k = uses.len();
-    let (mut center, mut radius) = (Array2::zeros((k, k)), Array2::zeros((k, k)));
-    for i in 0..k {
-        for j in 0..=i {
-            let (middle, apart) = found.entry(uses[i].1, uses[j].1)?;
-            if !(middle.is_finite() && apart.is_finite()) {
-                return None;
-            }
-            (center[(i, j)], center[(j, i)]) = (middle, middle);
-            (radius[(i, j)], radius[(j, i)]) = (apart, apart);
-        }
-    }
-    Some((center, radius))
-}
-
-impl NodeGram {
-    pub(super) fn empty(node: usize, uses: usize) -> Self {
-        Self {
-            node,
-            uses,
-            places: vec![None; uses],
-            entries: None,
-            diagonal: Vec::new(),
-            structural: Vec::new(),
-            leaks: Vec::new(),
-            directions: Vec::new(),
-        }
-    }
 }
 
 impl ProgramAccount {
+    pub(super) fn new(question: Question<'_>, found: Found) -> Self {
+        let Question { program, observer, options, seen, .. } = question;
+        let Found { grams, rank, bits, failure, adaptivity, engine } = found;
+        Self {
+            program: program.clone(),
+            observer: observer.clone(),
+            seen,
+            grams,
+            rank,
+            bits,
+            failure,
+            adaptivity,
+            engine,
+            some_lost: options.some_lost,
+            stop: options.stop.clone(),
+        }
+    }
+
     /// The loss of node `source` under a declared sensitivity set, or the combination of messages that shows
     /// a change in the set without noise.
     ///
@@ -488,13 +276,5 @@ impl ProgramAccount {
     }
 }
 
-/// The average number of values in a row from which on a program is deep.
-const DEEP: usize = 64;
-/// The largest number of rows whose covariance is factorised if conjugate gradients end early.
-const MAX_DENSE: usize = 3000;
-/// The largest number of rows for the general engine if `f64` cannot decide.
-const MAX_GENERAL: usize = 400;
-/// The largest number of coefficients of exact rows that are written out if `f64` cannot decide.
-const MAX_WRITTEN: usize = 4_000_000;
 /// The least number of bytes of an exact coefficient.
 const BYTES: u64 = 128;

@@ -70,16 +70,18 @@ pub enum HiddenReads {
 }
 
 /// What is seen once the reads of contributions are taken into account, how they were, and the probability
-/// that a check passed wrongly.
+/// that a check passed wrongly. It starts from what is seen without anything that is shown because of them.
 pub(super) fn resolve(
     program: &Program,
     observer: &Observer,
+    outline: &Seen,
     policy: HiddenReads,
     stop: &Stop,
 ) -> Result<(Seen, Dependence, f64), Error> {
     let mut shown: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut seen = outline.clone();
     loop {
-        let seen = Seen::new(program, observer, &shown, stop)?;
+        seen.complete(program, stop)?;
         let (mut adaptivity, mut failure) = (Dependence::Fixed, 0.0);
         let before = shown.clone();
         // The observer knows the contributions of a member completely, whether they are sent or not.
@@ -132,6 +134,7 @@ pub(super) fn resolve(
         if shown == before {
             return Ok((seen, adaptivity, failure));
         }
+        seen = Seen::outline(program, observer, &shown)?;
     }
 }
 

@@ -61,6 +61,19 @@ impl Part {
 }
 
 impl NodeGram {
+    pub(super) fn empty(node: usize, uses: usize) -> Self {
+        Self {
+            node,
+            uses,
+            places: vec![None; uses],
+            entries: None,
+            diagonal: Vec::new(),
+            structural: Vec::new(),
+            leaks: Vec::new(),
+            directions: Vec::new(),
+        }
+    }
+
     /// Whether a use occurs in a row.
     pub(super) fn relevant(&self, i: usize) -> bool {
         self.places[i].is_some()

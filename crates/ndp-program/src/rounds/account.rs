@@ -2,89 +2,66 @@
 
 use super::Stated;
 use crate::Engine;
-use crate::account::{Found, ProgramAccount};
 use crate::adaptivity::Dependence;
-use crate::build::Program;
 use crate::columns::{above, below};
 use crate::enclose::Ends;
 use crate::gram::NodeGram;
-use crate::observers::Seen;
-use crate::options::AccountOptions;
+use crate::question::{Found, Question};
 use ndarray::Array2;
-use ndp_account::{Error, Observer};
+use ndp_account::Error;
 use ndp_certify::account::Budget;
 use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::Stopped;
-use std::collections::BTreeMap;
 
-impl Program {
-    /// The account of a program of one noise and powers of one matrix; `None` for other programs.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    pub(crate) fn by_powers(
-        &self,
-        observer: &Observer,
-        options: &AccountOptions,
-        asked: &[bool],
-    ) -> Result<Option<ProgramAccount>, Error> {
-        match self.adds_noise_again() {
-            true => Ok(None),
-            false => self.by_statement(Engine::Powers, observer, options, asked),
-        }
+/// The account of a program of one noise and powers of one matrix; `None` for other programs.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn by_powers(question: &mut Question<'_>) -> Result<Option<Found>, Error> {
+    match question.program.adds_noise_again() {
+        true => Ok(None),
+        false => by_statement(Engine::Powers, question),
     }
+}
 
-    /// The account of another program that states rounds, from the rows of its statement: they follow from
-    /// its matrices, where those of the program itself would be written out value by value. `None` for other
-    /// programs, and for an answer that does not fit within the limits: another engine may find it.
-    ///
-    /// # Errors
-    /// Those of the engine.
-    pub(crate) fn by_rows(
-        &self,
-        observer: &Observer,
-        options: &AccountOptions,
-        asked: &[bool],
-    ) -> Result<Option<ProgramAccount>, Error> {
-        use ndp_certify::Error::{NotCertified, TooLarge};
-        match self.by_statement(Engine::Rows, observer, options, asked) {
-            Err(Error::Certify(TooLarge { .. } | NotCertified { .. })) => Ok(None),
-            // What the sweeps have found is an answer, too.
-            Err(Error::Stopped(Stopped::OutOfWork | Stopped::OutOfTime)) => Ok(None),
-            found => found,
-        }
+/// The account of another program that states rounds, from the rows of its statement: they follow from its
+/// matrices, where those of the program itself would be written out value by value. `None` for other
+/// programs, and for an answer that does not fit within the limits: another engine may find it.
+///
+/// # Errors
+/// Those of the engine.
+pub(crate) fn by_rows(question: &Question<'_>) -> Result<Option<Found>, Error> {
+    use ndp_certify::Error::{NotCertified, TooLarge};
+    match by_statement(Engine::Rows, question) {
+        Err(Error::Certify(TooLarge { .. } | NotCertified { .. })) => Ok(None),
+        // What the sweeps have found is an answer, too.
+        Err(Error::Stopped(Stopped::OutOfWork | Stopped::OutOfTime)) => Ok(None),
+        found => found,
     }
+}
 
-    /// The account of a program whose statement this engine answers. `None` for an observer who sees
-    /// something else than what its members hear.
-    fn by_statement(
-        &self,
-        engine: Engine,
-        observer: &Observer,
-        options: &AccountOptions,
-        asked: &[bool],
-    ) -> Result<Option<ProgramAccount>, Error> {
-        let from = options.powers_from;
-        let other =
-            observer.members().is_empty() || !observer.tapped.is_empty() || !options.directions.is_empty();
-        if other || self.events.len() < from || !self.may_state_rounds() {
-            return Ok(None);
-        }
-        let seen = Seen::outline(self, observer, &BTreeMap::new())?;
-        let (rows, noises) = (seen.rows.len() as f64, self.noises.len() as f64);
-        let worth = match engine {
-            Engine::Powers => seen.rows.len() >= from,
-            _ => rows * rows * noises <= MAX_WORK,
-        };
-        if !worth {
-            return Ok(None);
-        }
-        options.stop.check()?;
-        let Some(stated) = self.stated().filter(|stated| stated.vector().engine().0 == engine) else {
-            return Ok(None);
-        };
-        let found = stated.account(observer, &seen, asked, options)?;
-        Ok(found.map(|found| self.report(observer, options, (seen, Dependence::Fixed), found)))
+/// The account of a program whose statement this engine answers. `None` for an observer who sees something
+/// else than what its members hear.
+fn by_statement(engine: Engine, question: &Question<'_>) -> Result<Option<Found>, Error> {
+    let Question { program, observer, options, seen, .. } = question;
+    let from = options.powers_from;
+    let other =
+        observer.members().is_empty() || !observer.tapped.is_empty() || !options.directions.is_empty();
+    if other || program.events.len() < from || !program.may_state_rounds() {
+        return Ok(None);
+    }
+    let (rows, noises) = (seen.rows.len() as f64, program.noises.len() as f64);
+    let worth = match engine {
+        Engine::Powers => seen.rows.len() >= from,
+        _ => rows * rows * noises <= MAX_WORK,
+    };
+    if !worth {
+        return Ok(None);
+    }
+    options.stop.check()?;
+    match program.stated().filter(|stated| stated.vector().engine().0 == engine) {
+        Some(stated) => stated.account(question),
+        None => Ok(None),
     }
 }
 
@@ -93,13 +70,8 @@ impl Stated {
     ///
     /// # Errors
     /// Those of the engine.
-    fn account(
-        &self,
-        observer: &Observer,
-        seen: &Seen,
-        asked: &[bool],
-        options: &AccountOptions,
-    ) -> Result<Option<Found>, Error> {
+    fn account(&self, question: &Question<'_>) -> Result<Option<Found>, Error> {
+        let Question { observer, options, asked, seen, .. } = question;
         let mut members = observer.members().to_vec();
         members.sort_unstable();
         let budget =
@@ -135,7 +107,7 @@ impl Stated {
         let grams = (0..self.nodes).map(gram).collect();
         let rank = found.rank - stated.drawn_by(&members).len();
         let (bits, failure, engine) = (found.bits, found.failure, stated.engine().0);
-        Ok(Some(Found { grams, rank, bits, failure, engine }))
+        Ok(Some(Found { grams, rank, bits, failure, adaptivity: Dependence::Fixed, engine }))
     }
 }
 

@@ -19,6 +19,7 @@ mod matrix;
 
 use crate::build::{Program, Reads};
 use crate::{MessageNoise, VectorProgram};
+pub(super) use account::{by_powers, by_rows};
 use forms::Steps;
 use layers::{Layer, layers};
 use ndp_graph::{GossipMatrix, Graph};

@@ -18,13 +18,14 @@ mod dense;
 mod solve;
 mod witness;
 
-use super::account;
+use super::adaptivity::Dependence;
 use super::build::{Program, Reads};
 use super::columns::Direction;
 use super::enclose::Ends;
 use super::gram::{KnownDirection, NodeGram};
 use super::observers::{Seen, SeenRow};
 use super::options::AccountOptions;
+use super::question::{self, Question};
 use super::registers::Primitive;
 use super::weight::float;
 use crate::Engine;
@@ -333,28 +334,33 @@ pub(super) fn grams(
     Ok(Some(Found { grams, rank: covariance.len(), narrow }))
 }
 
-impl Program {
-    /// The rows and what sparse systems prove of them, if all rows are short and have noises of their own, as
-    /// those of masks on a graph of many edges have. `None` otherwise, or if enclosures are wide.
-    pub(super) fn shallow(
-        &self,
-        seen: &Seen,
-        directions: &[Direction],
-        options: &AccountOptions,
-    ) -> Result<Option<(Seen, account::Found)>, Error> {
-        let rows = seen.rows.len();
-        let nothing_is_read = self.contributions.iter().all(|c| c.reads == Reads::Nothing);
-        if rows < options.sparse_from || !nothing_is_read || seen.deeper_than(self, SHALLOW * rows) {
-            return Ok(None);
-        }
-        let mut seen = seen.clone();
-        seen.complete(self, &options.stop)?;
-        let found = grams(self, &seen, directions, options)?.filter(|found| found.narrow);
-        Ok(found.map(|found| {
-            let (grams, rank) = (found.grams, found.rank);
-            (seen, account::Found { grams, rank, bits: 53, failure: 0.0, engine: Engine::Sparse })
-        }))
+impl Found {
+    /// The same, with what contributions depend on and the probability that a check of this passed wrongly.
+    pub(super) fn with(self, adaptivity: Dependence, failure: f64) -> question::Found {
+        let (grams, rank, engine) = (self.grams, self.rank, Engine::Sparse);
+        question::Found { grams, rank, bits: 53, failure, adaptivity, engine }
     }
+}
+
+/// What sparse systems prove of a program in which nothing is read, if all rows are short and have noises of
+/// their own, as those of masks on a graph of many edges have. `None` otherwise, or if enclosures are wide.
+///
+/// # Errors
+/// Those of [`grams`].
+pub(super) fn short_rows(question: &mut Question<'_>) -> Result<Option<question::Found>, Error> {
+    let Question { program, options, seen, directions, .. } = question;
+    let rows = seen.rows.len();
+    let nothing_is_read = program.contributions.iter().all(|c| c.reads == Reads::Nothing);
+    if rows < options.sparse_from || !nothing_is_read || seen.deeper_than(program, SHALLOW * rows) {
+        return Ok(None);
+    }
+    let mut written = seen.clone();
+    written.complete(program, &options.stop)?;
+    let Some(found) = grams(program, &written, directions, options)?.filter(|found| found.narrow) else {
+        return Ok(None);
+    };
+    *seen = written;
+    Ok(Some(found.with(Dependence::Fixed, 0.0)))
 }
 
 /// Selects one of a node's right sides.

@@ -26,12 +26,15 @@ mod dense;
 mod tape;
 mod uses;
 
+use super::adaptivity::Dependence;
 use super::build::{Program, Reads};
 use super::columns::Direction;
 use super::enclose::Ends;
 use super::gram::{KnownDirection, NodeGram};
 use super::observers::Seen;
 use super::options::AccountOptions;
+use super::question;
+use crate::Engine;
 pub(super) use absorb::Ready;
 use dense::{Whitening, whitening};
 use ndarray::Array2;
@@ -53,6 +56,14 @@ pub(super) struct Found {
     pub(super) assumed: bool,
     /// Whether all enclosures are as narrow as those of an exact loss.
     pub(super) narrow: bool,
+}
+
+impl Found {
+    /// The same, with what contributions depend on and the probability that a check of this passed wrongly.
+    pub(super) fn with(self, adaptivity: Dependence, failure: f64) -> question::Found {
+        let (grams, rank, engine) = (self.grams, self.rank, Engine::Sweeps);
+        question::Found { grams, rank, bits: 53, failure, adaptivity, engine }
+    }
 }
 
 /// What the observer learns about every node that was asked for. `None` if the program is not of this kind,

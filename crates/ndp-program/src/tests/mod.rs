@@ -52,3 +52,17 @@ pub(crate) fn assert_refused<T, E: std::fmt::Display>(result: Result<T, E>, word
     let said = error.to_string();
     assert!(said.contains(words), "{words}: {said}");
 }
+
+/// The account by the engine of a statement, whatever the sizes.
+fn by_statement(
+    program: &Program,
+    observer: &Observer,
+    options: &AccountOptions,
+) -> Result<ProgramAccount, Box<dyn std::error::Error>> {
+    let mut question = question::Question::new(program, observer, options)?;
+    let found = match crate::rounds::by_powers(&mut question)? {
+        Some(found) => found,
+        None => crate::rounds::by_rows(&question)?.ok_or("no statement")?,
+    };
+    Ok(ProgramAccount::new(question, found))
+}

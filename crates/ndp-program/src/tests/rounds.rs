@@ -371,11 +371,7 @@ fn rounds_are_found_in_programs_and_agree_with_rows() -> Outcome {
                 let said = said(matrix, kind, rounds);
                 for members in [vec![0], vec![2, 1]] {
                     let observer = Observer::coalition(&members);
-                    let asked = vec![true; graph.node_count()];
-                    let found = match program.by_powers(&observer, &by(0), &asked)? {
-                        Some(found) => found,
-                        None => program.by_rows(&observer, &by(0), &asked)?.ok_or("no statement")?,
-                    };
+                    let found = by_statement(&program, &observer, &by(0))?;
                     let truth = program.account_with(&observer, &by(usize::MAX))?;
                     let report = said.coalition_loss(&members)?;
                     assert_eq!((found.engine, found.rank), (said.engine().0, truth.rank));
@@ -470,7 +466,7 @@ fn ratios_of_noises_are_exact() -> Outcome {
     let stated = program.stated().ok_or("no statement")?;
     assert_eq!(stated.vector().variances(), [4.0, 1.0, 8.0]);
     let options = AccountOptions { powers_from: 0, ..AccountOptions::default() };
-    let found = program.by_rows(&Observer::node(0), &options, &[true; 6])?.ok_or("no account")?;
+    let found = by_statement(&program, &Observer::node(0), &options)?;
     let truth = program.account(&Observer::node(0))?;
     for u in 1..6 {
         let of = |account: &ProgramAccount| account.loss(u, &SensitivitySet::UseLevel);
