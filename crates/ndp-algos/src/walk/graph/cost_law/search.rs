@@ -28,7 +28,8 @@ pub(super) fn guess(tables: &Tables, question: Question, delta: f64) -> Option<G
 /// Both ends of `ε` by the best of the laws. `near` is the guess of [`guess`] for the upper end.
 pub(super) fn epsilon(tables: &Tables, sigma: f64, delta: f64, near: Option<&Guess>) -> (f64, f64) {
     let question = Question::Epsilon { sigma };
-    let upper = near.and_then(|near| best(tables, true, question, delta, near)).unwrap_or_else(|| {
+    let (upper, lower) = from_both_sides(tables, question, delta, near);
+    let upper = upper.unwrap_or_else(|| {
         let newest = tables.newest();
         let upper = epsilon_up(&newest, sigma, delta);
         // Another law may give a smaller value there.
@@ -38,9 +39,8 @@ pub(super) fn epsilon(tables: &Tables, sigma: f64, delta: f64, near: Option<&Gue
     if upper == 0.0 {
         return (0.0, 0.0);
     }
-    let near = guess::answer(tables, false, question, delta, upper.min(MOST_ASKED));
-    let lower = near
-        .and_then(|near| best(tables, false, question, delta, &near))
+    let lower = lower
+        .or_else(|| lower_end(tables, question, delta, upper.min(MOST_ASKED)))
         .unwrap_or_else(|| epsilon_down(&tables.below(upper.min(MOST_ASKED), sigma), sigma, delta, upper));
     (lower.min(upper), upper)
 }
@@ -56,7 +56,8 @@ pub(super) fn noise(
     near: Option<&Guess>,
 ) -> Result<(f64, f64), Error> {
     let question = Question::Noise { epsilon };
-    let upper = match near.and_then(|near| best(tables, true, question, delta, near)) {
+    let (upper, lower) = from_both_sides(tables, question, delta, near);
+    let upper = match upper {
         Some(upper) => upper,
         None => {
             // The rounded law, which has no infinite cost.
@@ -66,11 +67,31 @@ pub(super) fn noise(
             if best.is(&rounded) { upper } else { upper.min(noise_up(&best, epsilon, delta)?) }
         }
     };
-    let near = guess::answer(tables, false, question, delta, upper);
-    let lower = near
-        .and_then(|near| best(tables, false, question, delta, &near))
+    let lower = lower
+        .or_else(|| lower_end(tables, question, delta, upper))
         .unwrap_or_else(|| noise_down(&tables.below(epsilon, upper), epsilon, delta, upper));
     Ok((lower.min(upper), upper))
+}
+
+/// Both ends of an answer, from where the upper one lies by plain floats; each beside the other, as neither
+/// needs it. `None` for an end that is not found from there.
+fn from_both_sides(
+    tables: &Tables,
+    question: Question,
+    delta: f64,
+    near: Option<&Guess>,
+) -> (Option<f64>, Option<f64>) {
+    let Some(near) = near else { return (None, None) };
+    rayon::join(
+        || best(tables, true, question, delta, near),
+        || if near.x > 0.0 { lower_end(tables, question, delta, near.x) } else { None },
+    )
+}
+
+/// The lower end of an answer, from a place near it.
+fn lower_end(tables: &Tables, question: Question, delta: f64, start: f64) -> Option<f64> {
+    let near = guess::answer(tables, false, question, delta, start)?;
+    best(tables, false, question, delta, &near)
 }
 
 /// The end of an answer on one side, by the laws that are best at the guess; `None` if the guess does not
