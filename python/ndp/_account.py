@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._draw import fields_html
-from ._grades import Exact, Guarantee, UpperBound, number_of
+from ._grades import Exact, Guarantee, UpperBound, number_of, scales_of
 from ._losses import Noises, over_noises
 from ._ndp import NdpError
 from ._prove import Origin, prove
@@ -53,7 +53,7 @@ class Profile:
         -------
         Guarantee
         """
-        return self._native.rdp(float(order))
+        return self._native.rdp(number_of(order, "order"))
 
     def epsilon(self, delta: float) -> Guarantee:
         """The ``epsilon`` at ``delta``, in nats.
@@ -67,7 +67,7 @@ class Profile:
         -------
         Guarantee
         """
-        return self._native.epsilon(float(delta))
+        return self._native.epsilon(number_of(delta, "delta"))
 
     def delta(self, epsilon: float) -> Guarantee:
         """The ``delta`` at ``epsilon``.
@@ -81,7 +81,7 @@ class Profile:
         -------
         Guarantee
         """
-        return self._native.delta(float(epsilon))
+        return self._native.delta(number_of(epsilon, "epsilon"))
 
     @property
     def against(self) -> str:
@@ -223,6 +223,20 @@ class Account:
         return UpperEnd(self._native.failure())
 
     @property
+    def notes(self) -> list[str]:
+        """Where a bound stands for what the observer really sees, and why; empty where it does not.
+
+        With ``patience`` a later question may be answered by the bound, too: it is said from then on.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> ndp.gossip(([0, 1], [1, 2]), rounds=9).account(observer=0).notes
+        []
+        """
+        return self._native.notes()
+
+    @property
     def statement(self) -> Statement:
         """What is protected, from whom, under what, and by which theorem."""
         return statement_of([self._native], self.nodes)
@@ -243,7 +257,7 @@ class Account:
         -------
         Profile
         """
-        scales = (number_of(sigma, "sigma"), float(sensitivity))
+        scales = scales_of(sigma, sensitivity)
         native = self._native.profile(self.protocol._index(node), *scales)
         return Profile(native, (_profile, (self, node, *scales)), node)
 
@@ -253,17 +267,17 @@ class Account:
 
     def rdp(self, sigma: Noises, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Rényi losses of all nodes in nats, as in `mu`."""
-        return self._table(sigma, sensitivity, order=float(order))
+        return self._table(sigma, sensitivity, order=number_of(order, "order"))
 
     def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``epsilon`` at ``delta`` of all nodes, as in `mu`."""
-        return self._table(sigma, sensitivity, delta=float(delta))
+        return self._table(sigma, sensitivity, delta=number_of(delta, "delta"))
 
     def _table(self, sigma: Noises, sensitivity: float, **terms: float) -> NDArray[np.float64]:
         grades: set[str] = set()
 
         def one(noise: float) -> NDArray[np.float64]:
-            losses, grade = self._native.table(noise, float(sensitivity), **terms)
+            losses, grade = self._native.table(noise, number_of(sensitivity, "sensitivity"), **terms)
             grades.add(grade)
             return losses
 

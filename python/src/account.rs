@@ -4,11 +4,13 @@ use crate::errors::Fault;
 use crate::grades::{Number, class};
 use crate::kind::Kind;
 use crate::losses::{measure, verdict};
-use crate::question::noise;
+use crate::question::{noise, patience};
 use crate::worker::run;
+use ndp_account::parts::Replaced;
 use ndp_account::{Error, LossReport, NodeNames, Observer, PairLedgers, Target, account_or_bound};
 use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Odometer, Order};
 use ndp_graph::progress::Stop;
+use ndp_report::words;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use self_cell::self_cell;
@@ -28,12 +30,23 @@ self_cell!(
 
 /// What one observer sees of a protocol, ready to be asked about nodes and noises.
 #[pyclass(frozen, module = "ndp._ndp")]
-pub(crate) struct Account(Arc<Cell>);
+pub(crate) struct Account {
+    cell: Arc<Cell>,
+    /// What a bound stands for, where there is a limit.
+    replaced: Replaced,
+}
 
 impl Account {
     /// Answers that it works out later do not end with the call that made it.
     pub(crate) fn new(kind: Arc<Kind>, observer: &Observer, stop: &Stop) -> Result<Self, Fault> {
-        Ok(Self(Arc::new(Cell::try_new(kind, |kind| kind.protocol().account_until(observer, stop))?)))
+        Self::of(
+            Cell::try_new(kind, |kind| kind.protocol().account_until(observer, stop)),
+            Replaced::default(),
+        )
+    }
+
+    fn of(cell: Result<Cell, Error>, replaced: Replaced) -> Result<Self, Fault> {
+        Ok(Self { cell: Arc::new(cell?), replaced })
     }
 
     /// The same, or the bound that holds at no cost, in place of what is not known in so many seconds: here, and
@@ -44,18 +57,22 @@ impl Account {
         stop: &Stop,
         seconds: Duration,
     ) -> Result<Self, Fault> {
-        Ok(Self(Arc::new(Cell::try_new(kind, |kind| {
-            account_or_bound(kind.protocol(), observer, stop, seconds)
-        })?)))
+        let mut replaced = Replaced::default();
+        let cell = Cell::try_new(kind, |kind| {
+            let (account, by_bound) = account_or_bound(kind.protocol(), observer, stop, seconds)?;
+            replaced = by_bound;
+            Ok(account)
+        });
+        Self::of(cell, replaced)
     }
 
     /// The bound that holds at no cost.
     pub(crate) fn bound(kind: Arc<Kind>, observer: &Observer) -> Result<Self, Fault> {
-        Ok(Self(Arc::new(Cell::try_new(kind, |kind| kind.protocol().local_bound(observer))?)))
+        Self::of(Cell::try_new(kind, |kind| kind.protocol().local_bound(observer)), Replaced::default())
     }
 
     fn held(&self) -> &Held<'_> {
-        self.0.borrow_dependent()
+        self.cell.borrow_dependent()
     }
 }
 
@@ -63,7 +80,7 @@ impl Account {
 impl Account {
     /// What the observer can tell about node `u`.
     fn profile(&self, py: Python<'_>, u: usize, sigma: f64, sensitivity: f64) -> Result<Profile, Fault> {
-        let (cell, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
+        let (cell, noise) = (Arc::clone(&self.cell), noise(sigma, sensitivity)?);
         self.held().terms().check_sensitivity(sensitivity)?;
         Ok(Profile(run(py, move || Ok(cell.borrow_dependent().profile(u, noise)?))?))
     }
@@ -79,7 +96,7 @@ impl Account {
         delta: Option<f64>,
     ) -> Result<(Bound<'py, PyArray1<f64>>, &'static str), Fault> {
         let (cell, noise, measure) =
-            (Arc::clone(&self.0), noise(sigma, sensitivity)?, measure(order, delta)?);
+            (Arc::clone(&self.cell), noise(sigma, sensitivity)?, measure(order, delta)?);
         self.held().terms().check_sensitivity(sensitivity)?;
         let (losses, grade) = run(py, move || {
             let account = cell.borrow_dependent();
@@ -95,6 +112,11 @@ impl Account {
             Ok((losses.collect::<Result<Vec<f64>, Error>>()?, grade))
         })?;
         Ok((PyArray1::from_vec(py, losses), class(grade)))
+    }
+
+    /// Where a bound stands for what is really seen, and why.
+    fn notes(&self) -> Vec<String> {
+        words::replaced_for_one(&self.replaced, patience)
     }
 
     /// Probability that the account is too small, at most.
@@ -168,7 +190,7 @@ pub(crate) fn boxed(accounts: Vec<PyRef<'_, Account>>) -> Result<(Vec<Held<'stat
     let nodes = accounts.first().map(|account| account.held().node_count());
     let nodes = nodes.ok_or_else(|| Fault::new("the number of observers must be at least 1, got 0"))?;
     Ok((
-        accounts.iter().map(|account| Box::new(Borrowed(Arc::clone(&account.0))) as Held<'_>).collect(),
+        accounts.iter().map(|account| Box::new(Borrowed(Arc::clone(&account.cell))) as Held<'_>).collect(),
         nodes,
     ))
 }

@@ -41,7 +41,12 @@ pub(crate) fn limit(patience: Option<f64>, stop: &Stop) -> Result<Limit, Fault> 
 
 /// What is said of bounds in place of accounts.
 pub(crate) fn notes(protocol: &Patient<'_>) -> Vec<String> {
-    words::replaced(protocol, |much| format!("patience={much}"))
+    words::replaced(protocol, patience)
+}
+
+/// How one asks for so much patience.
+pub(crate) fn patience(much: &str) -> String {
+    format!("patience={much}")
 }
 
 /// `σ/Δ`, rounded down, so that no more noise is accounted for than there is.

@@ -125,6 +125,9 @@ def test_what_is_not_known_in_time_is_answered_by_the_bound():
     assert time.monotonic() - started < 5.0
     assert isinstance(late.profile(5, sigma=3.0).epsilon(1e-5), ndp.UpperBound)
     assert any("local_bound" in by for by in late.statement.by)
+    assert len(late.notes) == 1 and "bound of whoever hears the noisy values" in late.notes[0]
+    gossip = ndp.fresh_noise(nx.random_regular_graph(4, 300, seed=1), rounds=20)
+    assert "patience=0 asks for it" in gossip.account(0, patience=0).notes[0]
 
 
 def test_patience_that_is_long_enough_changes_nothing():
@@ -136,6 +139,7 @@ def test_patience_that_is_long_enough_changes_nothing():
         known, patient = p.account(0), p.account(0, patience=60)
         assert list(known.epsilon(2.0, delta=1e-5)) == list(patient.epsilon(2.0, delta=1e-5))
         assert known.statement.by == patient.statement.by
+        assert known.notes == patient.notes == []
 
 
 def test_bounds_are_no_smaller_than_what_is_known():

@@ -2,9 +2,9 @@
 //! may change.
 
 pub use crate::accountant::{
-    ByMu, GivenUp, Limit, Patient, PatientAccount, Time, WORK, Why, at_most, between as profile_between,
-    bound_of_releases, is_beyond, is_too_large, local_bound, locked, of_outsider, search_of_pair, sharing,
-    was_out,
+    ByMu, GivenUp, Limit, Patient, PatientAccount, Replaced, Time, WORK, Why, at_most,
+    between as profile_between, bound_of_releases, is_beyond, is_too_large, local_bound, locked, of_outsider,
+    search_of_pair, sharing, was_out,
 };
 pub use crate::attack::Attack;
 pub use crate::audit::clopper_pearson_upper;

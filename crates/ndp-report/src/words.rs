@@ -19,7 +19,7 @@ mod terms;
 pub use coverage::*;
 pub use guesses::*;
 pub use plans::{Planned, advice};
-pub use replaced::{reason, replaced};
+pub use replaced::{reason, replaced, replaced_for_one};
 pub use rests_on::*;
 pub use terms::*;
 
@@ -31,6 +31,7 @@ use ndp_account::{
 };
 use ndp_dp::{Grade, Measure, Neighbors};
 use ndp_numeric::decimal::{Round, scientific};
+use std::fmt::Display;
 
 /// A statement with the names of its nodes.
 ///
@@ -466,6 +467,18 @@ pub fn measure(measure: Measure) -> String {
         }
         other => format!("Losses are stated as {other}, in nats; 0 means that nothing is learned."),
     }
+}
+
+/// So many of a thing: `several(1, "round")` is "1 round", `several(2, "round")` is "2 rounds".
+///
+/// # Examples
+/// ```
+/// assert_eq!(ndp_report::words::several(1_u64, "pair"), "1 pair");
+/// assert_eq!(ndp_report::words::several(0_u64, "pair"), "0 pairs");
+/// ```
+#[must_use]
+pub fn several<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == N::from(1) { "" } else { "s" })
 }
 
 /// A sentence or a name with its first letter capitalised.

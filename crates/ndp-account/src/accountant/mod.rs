@@ -36,8 +36,8 @@ pub use names::{Named, NodeNames, named};
 pub use observer::{Observer, Senders};
 pub use outsider::of_outsider;
 pub use patience::{
-    GivenUp, Limit, Patient, PatientAccount, Time, WORK, Why, account_or_bound, is_beyond, is_too_large,
-    locked, sharing, was_out,
+    GivenUp, Limit, Patient, PatientAccount, Replaced, Time, WORK, Why, account_or_bound, is_beyond,
+    is_too_large, locked, sharing, was_out,
 };
 pub use search::of_pair as search_of_pair;
 pub use smaller::at_most;

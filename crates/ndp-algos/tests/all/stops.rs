@@ -1,7 +1,8 @@
 //! Long computations end when somebody asks, at a time, or after so much work: with an error, soon, and
 //! after the same work on any number of threads.
 
-use ndp_account::{Account, Error, Observer, Protocol, account_or_bound};
+use ndp_account::parts::{Limit, Patient, Why};
+use ndp_account::{Account, Audience, Error, Observer, Protocol, Target, account_or_bound};
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, Graph, generators, random};
@@ -194,15 +195,40 @@ fn every_question_has_its_time() -> Result<(), Error> {
     let bound = at(protocol.local_bound(&one)?.as_ref())?;
     assert!(known < bound);
     let patience = Duration::from_secs(2);
-    let patient = account_or_bound(protocol.as_ref(), &one, &never, patience)?;
+    let (patient, nothing) = account_or_bound(protocol.as_ref(), &one, &never, patience)?;
     std::thread::sleep(patience + Duration::from_millis(100));
     assert_eq!(at(patient.as_ref())?, known, "the question is asked after the account had its time");
-    let late = account_or_bound(protocol.as_ref(), &one, &never, Duration::ZERO)?;
+    assert!(nothing.all().is_none() && !nothing.some());
+    let (late, replaced) = account_or_bound(protocol.as_ref(), &one, &never, Duration::ZERO)?;
     assert_eq!(at(late.as_ref())?, bound);
+    assert!(replaced.all() == Some(&Why::AtOnce) || replaced.some(), "{replaced:?}");
     assert!(late.theorems().iter().any(|by| by.function.ends_with("local_bound")));
     let asked = Stop::asked_for();
     asked.ask();
-    let ended = account_or_bound(protocol.as_ref(), &one, &asked, patience)?;
+    let (ended, _) = account_or_bound(protocol.as_ref(), &one, &asked, patience)?;
     assert_eq!(at(ended.as_ref())?, bound, "asked to end, it answers with what it has");
+    Ok(())
+}
+
+/// However little time is told, what no bound replaces has the time that it has where bounds are asked for
+/// at once.
+#[test]
+fn a_short_time_answers_what_no_time_at_all_answers() -> Result<(), Error> {
+    let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
+    let everybody = Audience::every_node(60);
+    for (name, parameters) in [
+        ("complete-sum-laplace", "steps=600"),
+        ("complete-histogram", "steps=600,labels=2"),
+        ("complete-sum", "steps=600"),
+    ] {
+        let least = |time: Duration| {
+            let protocol = built(name, parameters, &generators::complete_graph(60)?)?;
+            let patient = Patient::new(protocol, Limit::told(Some(time))).for_every_pair();
+            let row = patient.row(name, &everybody, &target);
+            row.least.map(|least| least.noise.get())
+        };
+        let (at_once, soon) = (least(Duration::ZERO)?, least(Duration::from_micros(50))?);
+        assert!(soon <= at_once, "{name}: {soon} {at_once}");
+    }
     Ok(())
 }

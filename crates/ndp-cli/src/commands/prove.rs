@@ -11,7 +11,7 @@ use crate::show::Part;
 use crate::{input, question};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ndp_account::{Assumption, Changes, Observer, Protocol as _, RestsOn};
+use ndp_account::{Assumption, Audience, Changes, Observer, Protocol as _, RestsOn};
 use ndp_graph::Graph;
 use ndp_program::{Program, ProofWriter, SensitivitySet};
 use ndp_report::files::Output;
@@ -24,7 +24,11 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.gossip.weights)?;
     let protocol = question::chosen(&asked.protocol, &matrix, Limit::never())?;
-    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
+    let mut chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
+    if asked.observers.sample.is_some() {
+        // The file is about those who were drawn, and says so.
+        chosen.audience = Audience::named(chosen.observers.clone());
+    }
     let sources = asked.sources.iter().map(|label| input::node(&graph, label));
     // A node that is named twice has one pair.
     let sources: Vec<usize> = sources.collect::<Result<BTreeSet<usize>, Failure>>()?.into_iter().collect();
@@ -33,7 +37,7 @@ pub(crate) fn run(asked: &Prove, quiet: bool) -> Result<(), Failure> {
     let mut rows = protocol.rows();
     rows.extend([
         ("weights", asked.protocol.weights_in_words()),
-        ("what may change", words::changes_in(&proof.set)),
+        ("what may change", words::changes_of_uses(&proof.set, proof.uses)),
         ("observed by", chosen.description.clone()),
     ]);
     // The set is what may change.
@@ -58,6 +62,8 @@ pub(super) struct Proof {
     into: PathBuf,
     program: Program,
     set: SensitivitySet,
+    /// How often a node uses its data at most.
+    uses: usize,
 }
 
 /// What was written.
@@ -113,7 +119,7 @@ impl Proof {
             }
         };
         ProofWriter::new(&program, set.clone())?;
-        Ok(Self { into: into.to_owned(), program, set })
+        Ok(Self { into: into.to_owned(), program, set, uses })
     }
 
     /// Writes the proof of what these observers learn about the nodes in `sources`, or about all nodes if it
@@ -127,8 +133,8 @@ impl Proof {
     ) -> Result<(), Failure> {
         let written = self.write(graph, &chosen.observers, sources, quiet)?;
         line(&format!(
-            "proof: {} pairs, mu^2 at most {} at noise 1 and sensitivity 1, in {}; to check it: {}",
-            written.pairs,
+            "proof: {}, mu^2 at most {} at noise 1 and sensitivity 1, in {}; to check it: {}",
+            words::several(written.pairs, "pair"),
             up(written.largest),
             self.into.display(),
             self.checkers()

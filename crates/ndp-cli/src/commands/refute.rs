@@ -11,6 +11,7 @@ use ndp_refute::{
     Attacked, Bounded, Counterexample, Expression, Finding, Graphs, Outcome, Protocol, Report, Search,
     WeightRule, attack, refute,
 };
+use ndp_report::words;
 
 /// What the search found.
 struct Tried {
@@ -237,7 +238,10 @@ fn searched(Tried { question, report, .. }: &Tried) -> Vec<(&'static str, String
         ("without a value", report.without_value.to_string()),
     ]);
     if search.graphs == Graphs::Stars {
-        rows.push(("stars", format!("of up to {} nodes, up to {} rounds", report.thin_to, report.rounds)));
+        rows.push((
+            "stars",
+            format!("of up to {} nodes, up to {}", report.thin_to, words::several(report.rounds, "round")),
+        ));
         return rows;
     }
     let thin = if report.thin_to == 0 {
@@ -248,7 +252,11 @@ fn searched(Tried { question, report, .. }: &Tried) -> Vec<(&'static str, String
     rows.extend([
         (
             "all connected graphs",
-            format!("of up to {} nodes, up to {} rounds", report.complete_to, report.rounds),
+            format!(
+                "of up to {}, up to {}",
+                words::several(report.complete_to, "node"),
+                words::several(report.rounds, "round")
+            ),
         ),
         ("long thin graphs", thin),
     ]);

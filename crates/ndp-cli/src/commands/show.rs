@@ -6,6 +6,7 @@ use crate::args::Show;
 use crate::errors::Failure;
 use crate::input::bytes_up_to;
 use crate::show::{Answer, Part, Sheet, show};
+use ndp_report::words;
 use saved::{Comparison, Ledger, Losses, MOST_BYTES, Refused, Saved, What, label};
 use std::io::ErrorKind;
 
@@ -101,7 +102,7 @@ fn of_losses(losses: &Losses) -> Told {
         ("statement", losses.paragraph.clone()),
     ];
     told.extend(losses.by.iter().map(|theorem| ("by", theorem.clone())));
-    (format!("Recorded losses of {} pairs", pairs.len()), told, rows)
+    (format!("Recorded losses of {}", words::several(pairs.len(), "pair")), told, rows)
 }
 
 fn of_comparison(comparison: &Comparison) -> Told {
@@ -192,5 +193,5 @@ fn of_ledger(ledger: &Ledger) -> Told {
             "is not in the file: ndp.load in Python computes it anew, for runs as they are listed".to_owned(),
         ),
     ];
-    (format!("Recorded ledger of {} runs", rows.cells.len()), told, rows)
+    (format!("Recorded ledger of {}", words::several(rows.cells.len(), "run")), told, rows)
 }

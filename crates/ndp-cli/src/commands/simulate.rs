@@ -9,6 +9,7 @@ use crate::show::{Answer, Part, Sheet, show};
 use ndarray::Array2;
 use ndp_algos::gossip::{GossipProtocol, SynchronousGossip};
 use ndp_dp::Sigma;
+use ndp_report::words;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -78,7 +79,11 @@ impl Answer for Simulated<'_> {
             ("what nodes end with", format!("{} to {}", number(least), number(most))),
             ("root mean square error", number(self.error)),
         ];
-        let title = format!("{} rounds of gossip on {} values", self.rounds, self.values.len());
+        let title = format!(
+            "{} of gossip on {}",
+            words::several(self.rounds, "round"),
+            words::several(self.values.len(), "value")
+        );
         vec![Part::Summary(title, rows)]
     }
 

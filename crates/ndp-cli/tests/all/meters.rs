@@ -2,7 +2,7 @@
 
 use super::common;
 use std::io::Write;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 const HEAD: &str = "{\"ndp-meter\": 1, \"nodes\": [\"ann\", \"bob\", \"cem\"], \"set\": \"same-direction\"}\n\
                     {\"graph\": \"g\", \"family\": \"path\"}\n\
@@ -131,6 +131,16 @@ fn ndp(arguments: &[&str]) -> (i32, String, String) {
     common::ended(common::ndp().args(arguments))
 }
 
+/// A command that runs until the test ends, however it ends.
+struct Watching(Child);
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// With `--watch`, new lines of a growing log are read, a half-written line is left until it is complete, and
 /// the page is rewritten and reloads itself.
 #[test]
@@ -138,31 +148,31 @@ fn a_log_that_grows_is_watched() {
     let folder = Folder::new("watch");
     let log = folder.file("log", &format!("{HEAD}{ROUND}"));
     let page = folder.0.join("page.html");
-    let mut child = common::ndp()
+    let child = common::ndp()
         .args(["meter", &log, "--watch", "--page", page.to_str().unwrap()])
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
+    let child = Watching(child);
     let shows = |words: &str| {
         (0..300).any(|_| {
             std::thread::sleep(std::time::Duration::from_millis(50));
             std::fs::read_to_string(&page).is_ok_and(|text| text.contains(words))
         })
     };
-    assert!(shows("after 1 rounds"));
+    assert!(shows("after 1 round"));
     let mut file = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
     let (first, second) = ROUND.split_at(20);
     file.write_all(first.as_bytes()).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(500));
-    assert!(shows("after 1 rounds"), "half a line is no round");
+    assert!(shows("after 1 round"), "half a line is no round");
     file.write_all(second.as_bytes()).unwrap();
     assert!(shows("after 2 rounds"));
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(
         text.contains("http-equiv=\"refresh\"") && text.contains("0.47501") && text.contains("same vector")
     );
-    child.kill().unwrap();
-    child.wait().unwrap();
+    drop(child);
     // Without `--watch`, the page does not reload itself.
     let (code, _, _) = ndp(&["meter", &log, "--page", page.to_str().unwrap()]);
     let text = std::fs::read_to_string(&page).unwrap();

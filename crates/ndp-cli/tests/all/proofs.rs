@@ -91,7 +91,7 @@ fn answers_bring_their_proofs() {
     ] {
         let (code, said, complaint) = run(&folder, question);
         assert_eq!(code, 0, "{question}: {complaint}");
-        assert!(said.contains(&format!("proof: {pairs} pairs, mu^2 at most")), "{said}");
+        assert!(said.contains(&format!("proof: {pairs} pair")) && said.contains(", mu^2 at most"), "{said}");
         assert!(said.contains("ndp_check.py") && said.contains("ndp-check"), "{said}");
         let file = lines(&folder.join("p.jsonl"));
         assert_eq!(file[0]["set"].to_string(), set);
@@ -165,6 +165,11 @@ fn observers_covered_by_a_bound_have_no_proof() {
         "loss lopsided.txt --protocol muffliato:rounds=2 --noise 2 --observer n5 --proof p.jsonl.gz",
     );
     assert!(code == 0 && folder.join("p.jsonl.gz").exists(), "{complaint}");
+    // And so have observers who are drawn. The file is about them, and does not say that it covers all.
+    let drawn = "prove lopsided.txt --protocol muffliato:rounds=2 --sample 2 --source n5 --into q.jsonl";
+    let (code, said, complaint) = run(&folder, drawn);
+    assert!(code == 0 && said.contains("nodes drawn at random (seed 0), each alone"), "{said} {complaint}");
+    assert!(std::fs::read_to_string(folder.join("q.jsonl")).unwrap().contains("these-pairs"));
     std::fs::remove_dir_all(folder).unwrap();
 }
 

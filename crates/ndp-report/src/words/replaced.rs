@@ -1,6 +1,7 @@
 //! Bounds in place of what is really seen.
 
-use ndp_account::parts::{Patient, Why};
+use super::several;
+use ndp_account::parts::{Patient, Replaced, Why};
 
 /// The notes that say for how many observers the bound is used, one for each reason. `patience` writes out
 /// how one asks for so much of it: `--patience 0` or `patience=0`, with `SECONDS` for any number.
@@ -9,14 +10,20 @@ pub fn replaced(protocol: &Patient<'_>, patience: impl Fn(&str) -> String) -> Ve
     let mut reasons: Vec<String> = protocol.replaced().iter().map(|why| reason(why, &patience)).collect();
     reasons.sort_unstable();
     let observers = reasons.chunk_by(|a, b| a == b).map(|same| {
-        let who = if same.len() == 1 { "one observer".into() } else { format!("{} observers", same.len()) };
-        format!("for {who} the bound of whoever hears the noisy values themselves is given: {}", same[0])
+        let who = if same.len() == 1 { "one observer".into() } else { several(same.len(), "observer") };
+        format!("for {who} {BOUND} is given: {}", same[0])
     });
-    let pairs = protocol.has_large_pairs().then(|| {
-        "for pairs that do not fit in memory, the bound of whoever hears the noisy values themselves is given"
-            .to_owned()
-    });
+    let pairs =
+        protocol.has_large_pairs().then(|| format!("for pairs that do not fit in memory, {BOUND} is given"));
     observers.chain(pairs).collect()
+}
+
+/// The same about one observer, of whom a bound stands for everything or for single answers.
+#[must_use]
+pub fn replaced_for_one(replaced: &Replaced, patience: impl Fn(&str) -> String) -> Vec<String> {
+    let all = replaced.all().map(|why| format!("{BOUND} is given: {}", reason(why, &patience)));
+    let some = replaced.some().then(|| format!("{BOUND} was given where an answer was not known in time"));
+    all.or(some).into_iter().collect()
 }
 
 /// Why the bound of whoever hears the noisy values themselves stands for what is really seen.
@@ -35,6 +42,8 @@ pub fn reason(why: &Why, patience: impl Fn(&str) -> String) -> String {
         Why::Refused(error) => error.to_string(),
     }
 }
+
+const BOUND: &str = "the bound of whoever hears the noisy values themselves";
 
 #[cfg(test)]
 mod tests {

@@ -118,6 +118,28 @@ pub fn changes_in(set: &SensitivitySet) -> String {
     }
 }
 
+/// The same about a program in which nodes use their data up to `uses` times: whether that is less than all
+/// their data.
+///
+/// # Examples
+/// ```
+/// use ndp_account::SensitivitySet;
+/// use ndp_report::words::changes_of_uses;
+/// let less = |uses| changes_of_uses(&SensitivitySet::SameDirection, uses).ends_with("less than all its data");
+/// assert!(less(2) && !less(1));
+/// assert!(!changes_of_uses(&SensitivitySet::Signs, 2).contains("less"));
+/// ```
+#[must_use]
+pub fn changes_of_uses(set: &SensitivitySet, uses: usize) -> String {
+    let less = match set {
+        SensitivitySet::UseLevel | SensitivitySet::SameDirection | SensitivitySet::Along(_) => uses > 1,
+        SensitivitySet::Patterns { .. } => true,
+        _ => false,
+    };
+    let what = changes_in(set);
+    if less { format!("{what}: as declared, and less than all its data") } else { what }
+}
+
 /// What contributions were taken to depend on, as a sentence without its period.
 #[must_use]
 pub const fn dependence(reads: Dependence) -> &'static str {

@@ -1,5 +1,6 @@
 //! Accounts and profiles within a limit, with the bound that may stand for them.
 
+use super::Why;
 use crate::forward::forward;
 
 use crate::{Account, Assumption, By, Error, Observer, Protocol, RestsOn, Terms};
@@ -12,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The account of an observer; or, where it is not known within so much time or does not fit in memory, the
-/// bound that holds at no cost. Later questions to the account have the same time each, and are answered by
-/// the bound beyond it. `stop` may end all of it earlier.
+/// bound that holds at no cost; with what the bound stands for. Later questions to the account have the same
+/// time each, and are answered by the bound beyond it. `stop` may end all of it earlier.
 ///
 /// # Errors
 /// Those of the account; [`Error::Stopped`] where the protocol has no such bound.
@@ -28,7 +29,7 @@ use std::time::{Duration, Instant};
 /// let noise = NoiseMultiplier::new(2.0)?;
 /// let mu = |seconds| -> Result<f64, ndp_account::Error> {
 ///     let patience = Duration::from_secs(seconds);
-///     let account = account_or_bound(&gossip, &Observer::node(0), &Stop::never(), patience)?;
+///     let (account, _) = account_or_bound(&gossip, &Observer::node(0), &Stop::never(), patience)?;
 ///     Ok(account.profile(5, noise)?.mu().map_or(f64::INFINITY, |mu| mu.value().mu()))
 /// };
 /// let (known, bound) = (mu(60)?, mu(0)?);
@@ -40,21 +41,49 @@ pub fn account_or_bound<'a>(
     observer: &Observer,
     stop: &Stop,
     patience: Duration,
-) -> Result<Box<dyn Account + 'a>, Error> {
+) -> Result<(Box<dyn Account + 'a>, Replaced), Error> {
     let stop = Instant::now().checked_add(patience).map_or_else(|| stop.clone(), |end| stop.and_at(end));
     match protocol.account_until(observer, &stop) {
         Err(error) if was_out(&error) || is_too_large(&error) => {
-            protocol.local_bound(observer).map_err(|_| error)
+            let Ok(bound) = protocol.local_bound(observer) else { return Err(error) };
+            let why = match error {
+                error if is_too_large(&error) => Why::Refused(error),
+                _ if patience.is_zero() => Why::AtOnce,
+                _ => Why::Time(patience),
+            };
+            Ok((bound, Replaced { all: Some(why), some: Arc::default() }))
         }
         Err(error) => Err(error),
         // All losses of this account follow from its unit losses, so no bound will have to replace one.
-        Ok(account) if account.unit_losses().is_some() => Ok(account),
+        Ok(account) if account.unit_losses().is_some() => Ok((account, Replaced::default())),
         Ok(account) => {
             let bound = protocol.local_bound(observer).ok();
-            let given_up = GivenUp { used: Arc::default(), cut: None, of: observer.clone() };
+            let replaced = Replaced::default();
+            let given_up = GivenUp { used: Arc::clone(&replaced.some), cut: None, of: observer.clone() };
             let time = Time { stop, of_question: Some(patience) };
-            Ok(Box::new(PatientAccount { account, time, bound, every_pair: true, given_up }))
+            Ok((Box::new(PatientAccount { account, time, bound, every_pair: true, given_up }), replaced))
         }
+    }
+}
+
+/// What a bound stands for in answers about one observer.
+#[derive(Clone, Debug, Default)]
+pub struct Replaced {
+    all: Option<Why>,
+    some: Arc<AtomicBool>,
+}
+
+impl Replaced {
+    /// Why it stands for all that the observer sees; `None` where there is an account.
+    #[must_use]
+    pub const fn all(&self) -> Option<&Why> {
+        self.all.as_ref()
+    }
+
+    /// Whether it has answered a question that the account could not answer within its limit.
+    #[must_use]
+    pub fn some(&self) -> bool {
+        self.some.load(Ordering::Relaxed)
     }
 }
 

@@ -5,7 +5,7 @@ mod account;
 mod limit;
 
 pub use account::{
-    GivenUp, PatientAccount, Time, account_or_bound, is_beyond, is_too_large, locked, was_out,
+    GivenUp, PatientAccount, Replaced, Time, account_or_bound, is_beyond, is_too_large, locked, was_out,
 };
 pub use limit::{Limit, WORK, sharing};
 
@@ -309,16 +309,15 @@ impl<'p> Patient<'p> {
         if locked(&self.cut).contains(observer) {
             return self.bound(observer, Stopped::OutOfWork.into());
         }
-        if self.limit.is_none_at_all() {
-            let quickly = self.limit.of(LEAST_TO_ANSWER);
-            if self.protocol.is_formula() {
-                stop = quickly.stop();
-            } else {
-                match self.bound(observer, Stopped::OutOfTime.into()) {
-                    // A protocol without this bound has a formula instead, which takes hardly any time.
-                    Err(error) if was_out(&error) => stop = quickly.stop(),
-                    bound => return bound,
-                }
+        // However little time was told, what no bound may replace has enough for a formula.
+        if self.limit.time().is_some_and(|time| time < LEAST_TO_ANSWER) {
+            let quickly = || self.limit.of(LEAST_TO_ANSWER).stop();
+            let at_once = self.limit.is_none_at_all();
+            match self.bound(observer, Stopped::OutOfTime.into()) {
+                Err(error) if was_out(&error) => stop = quickly(),
+                _ if at_once && self.protocol.is_formula() => stop = quickly(),
+                bound if at_once => return bound,
+                _ => {}
             }
         }
         match self.protocol.account_until(observer, &stop) {

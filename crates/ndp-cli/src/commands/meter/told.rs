@@ -134,7 +134,9 @@ impl Told {
             (Some(refused), _) => refused.title(),
             (None, None) => "What the logs show together".to_owned(),
             (None, Some(0)) => "What was shown so far".to_owned(),
-            (None, Some(rounds)) => format!("What was shown so far, after {rounds} rounds"),
+            (None, Some(rounds)) => {
+                format!("What was shown so far, after {}", words::several(rounds, "round"))
+            }
         };
         let mut said: Vec<_> = refused.map(|refused| ("refused", refused.sentence())).into_iter().collect();
         said.extend(self.rests_on.iter().map(|what| ("rests on", words::rests_on(what))));
@@ -177,7 +179,7 @@ impl Told {
         }
         let rounds = match self.rounds {
             None | Some(0) => String::new(),
-            Some(rounds) => format!(" after {rounds} rounds"),
+            Some(rounds) => format!(" after {}", words::several(rounds, "round")),
         };
         page = match (refused, self.rows.first()) {
             (Some(refused), _) => page.verdict(Tone::Bad, &format!("{}.", words::capital(&refused.sentence()))),
