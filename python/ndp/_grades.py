@@ -222,7 +222,7 @@ class Guarantee(Graded):
             raise TypeError(f"a number that is {self.what or 'of no kind'!r} has no Gaussian parameter")
         if sigma is None:
             raise TypeError("the mu of a unit loss needs the noise: mu(sigma)")
-        units, scale = np.array([float(self)]), 1.0 if sensitivity is None else float(sensitivity)
+        units, scale = np.array([float(self)]), 1.0 if sensitivity is None else number_of(sensitivity, "sensitivity")
         return type(self)(float(_ndp.mu_of_units(units, number_of(sigma, "sigma"), scale)[0]), "mu")
 
     def _without_noise(self, sigma: float | None, sensitivity: float | None) -> None:
@@ -264,11 +264,12 @@ class Guarantee(Graded):
         """
         if self.what == "epsilon":
             self._without_noise(sigma, sensitivity)
-            return self if delta is None else self._epsilon_at(float(delta))
+            return self if delta is None else self._epsilon_at(number_of(delta, "delta"))
         if delta is None:
             raise TypeError("an epsilon goes with a delta: epsilon(delta=1e-5)")
         mu = float(self.mu(sigma, sensitivity))
-        return type(self)(_ndp.epsilon_of_mu(mu, float(delta)), "epsilon", {"delta": float(delta)})
+        at = number_of(delta, "delta")
+        return type(self)(_ndp.epsilon_of_mu(mu, at), "epsilon", {"delta": at})
 
     def _epsilon_at(self, delta: float) -> Guarantee:
         own = self.detail.get("delta")
@@ -296,6 +297,11 @@ def number_of(x: Any, what: str, at: float | None = None) -> float:
             raise TypeError(f"{_named(what)} at {key} {float(at)!r} is needed, got one at {key} {own!r}")
         return float(x)  # type: ignore[arg-type]  # refused for what is no guarantee
     return _as_float(x, what)
+
+
+def scales_of(sigma: Any, sensitivity: Any) -> tuple[float, float]:
+    """The noise and the sensitivity that a caller gives."""
+    return number_of(sigma, "sigma"), number_of(sensitivity, "sensitivity")
 
 
 def target_of(pair: tuple[Any, ...]) -> tuple[float, float]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
+from ._checks import _as_float
 from ._ndp import NdpError
 
 #: What may be passed as a graph.
@@ -431,7 +432,7 @@ def real(entries: Any, what: str) -> NDArray[np.float64]:
 
 def _matrix(graph: Graph, weights: str | Any | None, laziness: float) -> _ndp.Matrix:
     """The gossip matrix on a graph: by the graph's own weights, by a rule, or given."""
-    laziness = float(laziness)
+    laziness = _as_float(laziness, "laziness")
     if weights is None and graph.weights is not None:
         return _ndp.Matrix.from_edges(graph._native, *graph.weights, laziness)
     if weights is None or isinstance(weights, str):

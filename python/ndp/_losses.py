@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._draw import fields_html, losses_html, pairs_html, plot_losses, plot_pairs
-from ._grades import Exact, Graded, Guarantee, UpperBound, number_of, target_of
+from ._grades import Exact, Graded, Guarantee, UpperBound, number_of, scales_of, target_of
 from ._graph import Graph, real
 from ._ndp import NdpError
 from ._prove import Origin, prove
@@ -202,7 +202,7 @@ class _Reports:
             return {}
         if np.ndim(sigma):
             raise NdpError("a table has one noise: ndp.sweep has a row for each of several")
-        at, scale = 1e-5 if delta is None else float(delta), 1.0 if sensitivity is None else float(sensitivity)
+        at, scale = 1e-5 if delta is None else number_of(delta, "delta"), 1.0 if sensitivity is None else number_of(sensitivity, "sensitivity")
         mu, epsilon = np.asarray(self.mu(sigma, scale)), np.asarray(self.epsilon(sigma, at, scale))
         return {"mu": mu[chosen], "epsilon": epsilon[chosen], "delta": [at] * len(mu[chosen])}
 
@@ -245,7 +245,7 @@ class _Reports:
         """
         limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
         exact = [grade == "Exact" for grade in self.grades]
-        found = _ndp.least_sigma(self._unit, self.lower, self.coalitions, exact, limits, float(sensitivity))
+        found = _ndp.least_sigma(self._unit, self.lower, self.coalitions, exact, limits, number_of(sensitivity, "sensitivity"))
         return least_noise_of(self._labels, found, limits, self.statement)
 
     def check(
@@ -274,7 +274,7 @@ class _Reports:
         """
         limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
         exact = [grade == "Exact" for grade in self.grades]
-        scales = (number_of(sigma, "sigma"), float(sensitivity))
+        scales = scales_of(sigma, sensitivity)
         found = _ndp.check(self._unit, self.lower, self.coalitions, exact, limits, *scales)
         return check_of(self._labels, found, limits, self.statement)
 
@@ -778,7 +778,7 @@ class PairwiseLosses(_Reports):
         """
         if sigma is None:
             _without_sigma(delta=delta)
-        return plot_pairs(self, ax, sigma, 1e-5 if delta is None else float(delta), options)
+        return plot_pairs(self, ax, sigma, 1e-5 if delta is None else number_of(delta, "delta"), options)
 
     def __repr__(self) -> str:
         count = f"{len(self.coalitions)} observers"

@@ -181,7 +181,7 @@ class Meter:
         asked = limits.items() if isinstance(limits, Mapping) else ()
         pairs = [(self._number_of(watcher), self._place(exposed), float(most)) for (watcher, exposed), most in asked]
         worst = None if limits is None or isinstance(limits, Mapping) else float(limits)
-        target = None if epsilon is None or delta is None else (float(epsilon), float(delta))
+        target = None if epsilon is None or delta is None else (number_of(epsilon, "epsilon"), number_of(delta, "delta"))
         word, *whose = view if isinstance(view, tuple) else (view,)
         if _VIEWS.get(word, len(whose)) != len(whose):
             raise NdpError(f"the views are 'coordinator', ('public_schedule', node) and ('own_messages', node), got {view!r}")
@@ -191,7 +191,7 @@ class Meter:
         #: Who runs the meter: ``"coordinator"``, ``"public_schedule"`` or ``"own_messages"``.
         self.view: str = word
         names = [str(v) for v in self.nodes]
-        self._native = _ndp.Meter(names, whos, declared, (worst, pairs, target), (word, place), (float(clip), neighbors), record)
+        self._native = _ndp.Meter(names, whos, declared, (worst, pairs, target), (word, place), (number_of(clip, "clip"), neighbors), record)
         self._left: set[Hashable] = set()
         self._log: str | None = None
         self._settle()

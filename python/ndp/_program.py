@@ -849,7 +849,7 @@ class Program(Protocol):
         pairs = [(one, [u for u in (range(len(self.nodes)) if asked is None else asked) if u not in one[0]]) for one in who]
         given = ([list(group) for group in groups], None if prices is None else [float(x) for x in prices])
         asking = (*given, None if floors is None else [float(x) for x in floors])
-        allowed = (limit, mean is not None, float(tolerance), _count(steps, "steps"))
+        allowed = (limit, mean is not None, number_of(tolerance, "tolerance"), _count(steps, "steps"))
         found = _ndp.design_noises(self._program, asking, pairs, self._chosen()._native(), allowed)
         program = Program.__new__(Program)
         program.__dict__.update(self.__dict__, _parameters=dict(self._parameters), _cache=None, _program=found[0], _lent=None)

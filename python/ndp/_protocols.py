@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _ndp
 from ._account import Account, Who
 from ._checks import Parameters, Progress, _count, _held, _listed, _reporter, _rounds, _same, _seed, _several
-from ._grades import Guarantee, UpperBound, number_of
+from ._grades import Guarantee, UpperBound, number_of, scales_of
 from ._graph import Graph, GraphLike, _matrix, real
 from ._losses import Losses, PairwiseLosses
 from ._ndp import NdpError
@@ -350,7 +350,7 @@ class Protocol(Parameters):
         NdpError
             Where it is not known.
         """
-        return UpperBound(self._native.error_bound(number_of(sigma, "sigma"), float(sensitivity)), "root mean square error")
+        return UpperBound(self._native.error_bound(*scales_of(sigma, sensitivity)), "root mean square error")
 
     def messages(self) -> float:
         """Messages sent in a run, on average."""
@@ -530,7 +530,7 @@ def network_of(graph: GraphLike, weight: str | bool | None, weights: Any) -> Gra
 
 
 def _on_matrix(graph: GraphLike, weight: str | bool | None, weights: Any, laziness: float) -> tuple[Graph, dict[str, Any]]:
-    laziness = float(laziness)
+    laziness = number_of(laziness, "laziness")
     if not 0.0 <= laziness < 1.0:
         raise NdpError(f"laziness must lie in [0, 1), got {laziness}")
     return network_of(graph, weight, weights), {"weights": weights, "laziness": laziness}
@@ -678,7 +678,7 @@ def gossip(
     network, matrix = _on_matrix(graph, weight, weights, laziness)
     count = _rounds(rounds)
     words = f"gossip of {_several(count, 'round')}, {_words_of_weights(network, weights)}"
-    number = None if chebyshev is None else float(chebyshev)
+    number = None if chebyshev is None else number_of(chebyshev, "chebyshev")
     return Gossip(network, words, rounds=count, chebyshev=number, **matrix)
 
 
@@ -719,7 +719,7 @@ def noisy_gossip(
     network, matrix = _on_matrix(graph, weight, weights, laziness)
     count = _rounds(rounds)
     words = f"gossip of {_several(count, 'round')} with noisy messages ({kind}), {_words_of_weights(network, weights)}"
-    parameters = {"rounds": count, "ratio": float(ratio), "kind": str(kind), **matrix}
+    parameters = {"rounds": count, "ratio": number_of(ratio, "ratio"), "kind": str(kind), **matrix}
     return NoisyGossip(network, words, **parameters)
 
 
@@ -763,7 +763,7 @@ def fresh_noise(
     network, matrix = _on_matrix(graph, weight, weights, laziness)
     if rho is not None and variances is not None:
         raise NdpError("give rho= or variances=, not both")
-    total = 1.0 if rho is None else float(rho)
+    total = 1.0 if rho is None else number_of(rho, "rho")
     if rounds is None:
         if variances is not None:
             raise NdpError("variances go with rounds: give both")
@@ -928,8 +928,9 @@ def accelerated_gossip(
     True
     """
     network = Graph(graph)
-    rings, mixing_used, push_used = _ndp.draw_rings(network._native, float(time), _seed(seed), mixing, push)
-    rest = max(0.0, float(time) - sum(wait for wait, _, _ in rings))
+    until = number_of(time, "time")
+    rings, mixing_used, push_used = _ndp.draw_rings(network._native, until, _seed(seed), mixing, push)
+    rest = max(0.0, until - sum(wait for wait, _, _ in rings))
     words = f"accelerated gossip of {_several(len(rings), 'meeting')}"
     parameters = {"rings": rings, "rest": rest, "mixing": mixing_used, "push": push_used}
     return AcceleratedGossip(network, words, **parameters)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
-from ._checks import _count, _seed
+from ._checks import _count, _seed, _several
 from ._grades import number_of
 from ._graph import Graph
 from ._ndp import NdpError
@@ -133,11 +133,11 @@ class Refutation:
         thin = f", long thin ones of up to {self.thin_to}" if self.thin_to else ""
         whole = "complete: no graph size" if self.complete_to < 2 else f"complete: connected graphs of up to {self.complete_to} nodes"
         far = f"{self.cases} cases compared ({self.undecided} left open by rounding, {self.without_value} without a value)"
-        far = f"{far}; {whole}{thin}, up to {self.rounds} rounds"
+        far = f"{far}; {whole}{thin}, up to {_several(self.rounds, 'round')}"
         if found is None:
             why = "before the cases ran out" if self.ran_out else "among all cases that were asked for"
             return [f"no counterexample {why}, which proves nothing", far]
-        where = f"{found.nodes} nodes, {found.rounds} rounds, edges {', '.join(f'{a}-{b}' for a, b in found.edges)}"
+        where = f"{found.nodes} nodes, {_several(found.rounds, 'round')}, edges {', '.join(f'{a}-{b}' for a, b in found.edges)}"
         pair = f"{found.weights} weights, exposed {found.source}, observed by {' and '.join(map(str, found.observers))}"
         whom = " of observers who know the path" if "path" in found.truth else ""
         lines = [f"the claim is false{whom}", f"{where}, {pair}", f"{found.truth} {found.true_loss}, claimed at most {float(found.claimed)!r}"]
@@ -237,10 +237,10 @@ def refute(
     rules = [weights] if isinstance(weights, str) else list(weights)
     if not rules:
         raise NdpError("the number of rules of weights must be at least 1, got 0")
-    asked: dict[str, Any] = {"protocol": protocol, "parameter": float(parameter), "mean": bool(mean), "domain": where, "weights": rules}
+    asked: dict[str, Any] = {"protocol": protocol, "parameter": number_of(parameter, "parameter"), "mean": bool(mean), "domain": where, "weights": rules}
     asked |= {"observers": _count(coalition, "coalition"), "max_nodes": _count(nodes, "nodes"), "max_rounds": _count(rounds, "rounds")}
     asked |= {"max_thin_nodes": thin_nodes if thin_nodes == 0 else _count(thin_nodes, "thin_nodes"), "budget": _count(cases, "cases")}
-    asked |= {"alpha": float(order), "sigma": number_of(sigma, "sigma"), "error_rate": float(error_rate)}
+    asked |= {"alpha": number_of(order, "order"), "sigma": number_of(sigma, "sigma"), "error_rate": number_of(error_rate, "error_rate")}
     asked |= {"runs": _count(runs, "runs"), "seed": _seed(seed)}
     if asked["runs"] < 10 or not 0 < asked["error_rate"] < 1:
         raise NdpError(f"an attack must have at least 10 runs and an error rate between 0 and 1, got {runs} and {error_rate}")
@@ -250,7 +250,7 @@ def refute(
         raise NdpError(f"a claim is a formula or a function, got {type(claim).__name__}")
     if protocol == "pairs":
         raise NdpError("a claim about pairwise gossip must be a formula: it has no weights that a function could be given")
-    return Refutation(_ndp.refute(_asked(claim, Fraction(float(order))), getattr(claim, "__name__", "a function"), asked))
+    return Refutation(_ndp.refute(_asked(claim, Fraction(number_of(order, "order"))), getattr(claim, "__name__", "a function"), asked))
 
 
 def _asked(claim: Claim, order: Fraction) -> Callable[..., tuple[float, float] | None]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._checks import Progress, _listed, _reporter, _rounds
-from ._grades import Exact, Guarantee, UpperBound
+from ._grades import Exact, Guarantee, UpperBound, number_of
 from ._graph import GraphLike
 from ._losses import Noises, _frame, noises_of
 from ._ndp import NdpError
@@ -132,7 +132,7 @@ def sweep(
             accounts = made._native.accounts(who)
             said = statement_of(accounts, made.nodes)
             for noise in noises:
-                worst = _worst(made, who, accounts, noise, float(sensitivity), float(delta))
+                worst = _worst(made, who, accounts, noise, number_of(sensitivity, "sensitivity"), number_of(delta, "delta"))
                 rows.append({"graph": name, "rounds": count, **worst, "statement": said})
     if tell is not None:
         tell(len(named) * len(counts), len(named) * len(counts))

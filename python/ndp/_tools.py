@@ -10,7 +10,7 @@ from . import _ndp
 from ._account import Profile, Who
 from ._checks import Progress, _count, _reporter, _seed, _told
 from ._draw import fields_html, plot_comparison
-from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound, number_of, target_of
+from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound, number_of, scales_of, target_of
 from ._graph import Graph, GraphLike
 from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of, observer_of
 from ._ndp import NdpError
@@ -118,7 +118,7 @@ def least_noise(
     audience, members = _asked(protocol, observers, coalition_size, neighbors, worst, mean)
     limits = limits_of(protocol.nodes, members, worst, mean, pairs, order)
     least, said, notes = _ndp.least_noise(
-        protocol._native, audience, limits, names_of(protocol.nodes), float(sensitivity), _reporter(progress), patience
+        protocol._native, audience, limits, names_of(protocol.nodes), number_of(sensitivity, "sensitivity"), _reporter(progress), patience
     )
     return least_noise_of(protocol.nodes, least, limits, Statement(*said), notes)
 
@@ -163,7 +163,7 @@ def check(
     (True, 'violated')
     """
     audience, members = _asked(protocol, observers, coalition_size, neighbors, worst, mean)
-    limits, scales = limits_of(protocol.nodes, members, worst, mean, pairs, order), (number_of(sigma, "sigma"), float(sensitivity))
+    limits, scales = limits_of(protocol.nodes, members, worst, mean, pairs, order), scales_of(sigma, sensitivity)
     asked = (protocol._native, audience, limits, names_of(protocol.nodes), *scales)
     found, said, notes = _ndp.check_noise(*asked, _reporter(progress), patience)
     return check_of(protocol.nodes, found, limits, Statement(*said), notes)
@@ -240,7 +240,7 @@ def audit(
     who = protocol._who(None, observer) if isinstance(observer, list) else protocol._who(observer)
     u, count = protocol._index(source), _count(runs, "runs")
     allowed, grade, allowed_at, measured, false, true = protocol._native.audit(
-        who, u, float(sensitivity), number_of(sigma, "sigma"), count, float(error_rate), _seed(seed), _reporter(progress, "parts")
+        who, u, number_of(sensitivity, "sensitivity"), number_of(sigma, "sigma"), count, number_of(error_rate, "error_rate"), _seed(seed), _reporter(progress, "parts")
     )
     at = "" if allowed_at is None else f", shown with {allowed_at:.4g} false positives"
     allowed_mu = _GRADES[grade](allowed, f"mu{at}")
@@ -405,7 +405,7 @@ def compare(
     asked = [(name, protocol if isinstance(protocol, str) else protocol._made()) for name, protocol in named.items()]
     rows: list[dict[str, Any]] = []
     tell = _reporter(progress, "protocols")
-    found, of_all = _ndp.compare(asked, audience, limits, names_of(labels), float(sensitivity), tell, patience)
+    found, of_all = _ndp.compare(asked, audience, limits, names_of(labels), number_of(sensitivity, "sensitivity"), tell, patience)
     for row in found:
         if row.get("statement") is not None:
             row["statement"] = Statement(*row["statement"])
@@ -423,7 +423,7 @@ def compare(
                 row[name] = UpperEnd(row[name])
         rows.append(row)
     table, for_means, at_order, at_delta = limits
-    terms = {"limits": table.tolist(), "mean": for_means, "order": at_order, "delta": at_delta, "sensitivity": float(sensitivity)}
+    terms = {"limits": table.tolist(), "mean": for_means, "order": at_order, "delta": at_delta, "sensitivity": number_of(sensitivity, "sensitivity")}
     said = None if of_all is None else Statement(*of_all)
     # What a bound covers has no list of observers, by which others could ask the same.
     return Comparison(rows, {"nodes": labels, "observers": members, **terms} if members else None, said)
@@ -530,7 +530,7 @@ class Ledger:
             On what the run may have depended: ``"fixed"`` before the first run, that it takes place included; or ``"on_seen"``, what
             every one of the observers saw. ``"on_hidden"`` is refused: no sum covers it.
         """
-        scales = (number_of(sigma, "sigma"), float(sensitivity))
+        scales = scales_of(sigma, sensitivity)
         places = self._where(protocol)
         who, accounts = _accounts(protocol, observers)
         self._write(protocol, name or protocol.words, who, accounts, scales, adaptivity, places)
@@ -590,7 +590,7 @@ class Ledger:
         -------
         bool
         """
-        scales = (number_of(sigma, "sigma"), float(sensitivity))
+        scales = scales_of(sigma, sensitivity)
         places = self._where(protocol)
         _, accounts = _accounts(protocol, observers)
         return self._native.fits(accounts, *scales, adaptivity, places)

@@ -18,7 +18,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from . import _ndp
-from ._grades import Printed, number_of
+from ._grades import Printed, number_of, scales_of
 from ._graph import GraphLike, _matrix
 from ._ndp import (
     gossip_noise,
@@ -219,7 +219,7 @@ def walk_losses(
     """
     network = network_of(graph, weight, weights)
     matrix = _matrix(network, weights, 0.0)
-    scales = (float(order), number_of(sigma, "sigma"), float(sensitivity))
+    scales = (number_of(order, "order"), *scales_of(sigma, sensitivity))
     return _ndp.walk_matrix(matrix, network._native, _rounds(steps, "steps"), bool(known_senders), *scales)
 
 
@@ -257,5 +257,5 @@ def walk_losses_from(
     """
     network = network_of(graph, weight, weights)
     matrix = _matrix(network, weights, 0.0)
-    scales = (float(order), number_of(sigma, "sigma"), float(sensitivity))
+    scales = (number_of(order, "order"), *scales_of(sigma, sensitivity))
     return _ndp.walk_row(matrix, network.index(node), _rounds(steps, "steps"), *scales)

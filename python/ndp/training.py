@@ -119,7 +119,7 @@ class GossipSgd(Parameters):
         -------
         UpperBound
         """
-        return self._observer(observer).epsilon(self.graph.index(node), number_of(sigma, "sigma"), float(delta))
+        return self._observer(observer).epsilon(self.graph.index(node), number_of(sigma, "sigma"), number_of(delta, "delta"))
 
     def mean(self, observer: Hashable, sigma: float, order: float) -> UpperBound:
         """The mean Rényi loss over all nodes towards an observer, who counts as 0, in nats.
@@ -137,7 +137,7 @@ class GossipSgd(Parameters):
         -------
         UpperBound
         """
-        return self._observer(observer).mean(float(order), number_of(sigma, "sigma"))
+        return self._observer(observer).mean(number_of(order, "order"), number_of(sigma, "sigma"))
 
 
 def gossip_sgd(
@@ -195,16 +195,17 @@ def gossip_sgd(
     """
     network, matrix = _on_matrix(graph, weight, weights, laziness)
     count, steps = _rounds(rounds), _rounds(gossip_steps, "gossip_steps")
-    apart = 2.0 * float(lipschitz) if sensitivity is None else float(sensitivity)
-    if apart > 2.0 * float(lipschitz):
+    steepest = number_of(lipschitz, "lipschitz")
+    apart = 2.0 * steepest if sensitivity is None else number_of(sensitivity, "sensitivity")
+    if apart > 2.0 * steepest:
         raise NdpError(f"the sensitivity must be at most twice the Lipschitz constant, got {apart}")
     parameters = {
         "rounds": count,
         "gossip_steps": steps,
-        "step_size": float(step_size),
-        "constants": (float(lipschitz), apart, float(smoothness), float(convexity)),
-        "clip": None if clip is None else float(clip),
-        "chebyshev": None if chebyshev is None else float(chebyshev),
+        "step_size": number_of(step_size, "step_size"),
+        "constants": (steepest, apart, number_of(smoothness, "smoothness"), number_of(convexity, "convexity")),
+        "clip": None if clip is None else number_of(clip, "clip"),
+        "chebyshev": None if chebyshev is None else number_of(chebyshev, "chebyshev"),
         **matrix,
     }
-    return GossipSgd(network, f"decentralized SGD of {count} rounds with {steps} steps of gossip", parameters)
+    return GossipSgd(network, f"decentralized SGD of {_several(count, 'round')} with {_several(steps, 'step')} of gossip", parameters)

@@ -15,7 +15,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from . import _ndp
-from ._grades import UpperBound, number_of
+from ._grades import UpperBound, number_of, scales_of
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import NdpError
 from ._checks import Parameters, _count, _held, _rounds, _same, _seed, _several, _whole
@@ -97,7 +97,7 @@ class TokenWalk(Parameters):
         -------
         UpperBound
         """
-        return self._native.rdp(*self._pair(node, observer), float(order), number_of(sigma, "sigma"), float(sensitivity))
+        return self._native.rdp(*self._pair(node, observer), number_of(order, "order"), *scales_of(sigma, sensitivity))
 
     def epsilon(
         self, node: Hashable, observer: Hashable, delta: float, sigma: float, sensitivity: float = 1.0
@@ -115,7 +115,7 @@ class TokenWalk(Parameters):
         -------
         UpperBound
         """
-        return self._native.epsilon(*self._pair(node, observer), float(delta), number_of(sigma, "sigma"), float(sensitivity))
+        return self._native.epsilon(*self._pair(node, observer), number_of(delta, "delta"), *scales_of(sigma, sensitivity))
 
     def sample(self, seed: int) -> list[Hashable]:
         """Who holds the token on a random walk, step by step.
@@ -192,7 +192,7 @@ def token_walk(
         "last": str(last),
         **matrix,
     }
-    return TokenWalk(network, f"a walk of {count} steps", parameters)
+    return TokenWalk(network, f"a walk of {_several(count, 'step')}", parameters)
 
 
 def sum_on_path(

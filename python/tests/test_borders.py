@@ -242,6 +242,15 @@ def test_an_odometer_is_two_numbers(odometer):
         ("rho", lambda x: ndp.Ledger(odometer=(x, 1e-5))),
         ("delta", lambda x: ndp.Ledger(odometer=(1.0, x))),
         ("patience", lambda x: GOSSIP.account(0, patience=x)),
+        ("sensitivity", lambda x: ndp.check(GOSSIP, 1.0, worst=1.0, sensitivity=x)),
+        ("sensitivity", lambda x: ndp.least_noise(GOSSIP, worst=1.0, sensitivity=x)),
+        ("sensitivity", lambda x: GOSSIP.account(0).profile(1, 1.0, sensitivity=x)),
+        ("sensitivity", lambda x: GOSSIP.error_bound(1.0, sensitivity=x)),
+        ("delta", lambda x: GOSSIP.account(0).profile(1, 1.0).epsilon(x)),
+        ("epsilon", lambda x: GOSSIP.account(0).profile(1, 1.0).delta(x)),
+        ("order", lambda x: GOSSIP.account(0).profile(1, 1.0).rdp(x)),
+        ("laziness", lambda x: ndp.gossip(PATH, rounds=1, laziness=x)),
+        ("ratio", lambda x: ndp.noisy_gossip(PATH, rounds=1, ratio=x)),
     ],
 )
 def test_what_no_float_holds_is_refused_by_its_name(name, ask, wrong):
