@@ -15,7 +15,7 @@ from ._ndp import NdpError
 from ._protocols import Protocol, named, protocol
 from ._rounded import digits_of
 from ._statement import Statement, statements_html
-from ._tools import compare, notes_column, notes_html, notes_of
+from ._tools import _at_once, compare, notes_column, notes_html, notes_of
 
 _NAMES = ("protocol", "weights", "parameters", "sigma", "error", "messages", "grade")
 
@@ -118,6 +118,7 @@ def plan(
     sensitivity: float = 1.0,
     progress: Progress = False,
     patience: float | None = None,
+    first: Callable[[Plan], object] | None = None,
 ) -> Plan:
     """Protocols, weights and rounds that meet a target on a graph, smallest error of the mean first, as the command ``ndp plan``.
 
@@ -140,6 +141,8 @@ def plan(
     patience : float, optional
         As in `least_noise`, for all combinations together; reading the graph, its spectral gap, making the protocols and the errors of
         their results are on top of it.
+    first : callable, optional
+        As in `least_noise`.
 
     Returns
     -------
@@ -161,12 +164,20 @@ def plan(
     'decor is first because its error is at most 1.31269, the smallest bound found.'
     """
     network = Graph(graph)
-    only = [] if protocols is None else [str(name).replace("_", "-") for name in protocols]
+    who = None if observers is None else list(_listed(observers, "observers"))
+    asked = None if protocols is None else list(protocols)
+    _at_once(
+        lambda: plan(
+            network, worst, mean=mean, pairs=pairs, order=order, protocols=asked, any_topology=any_topology, observers=who,
+            coalition_size=coalition_size, neighbors=neighbors, sensitivity=sensitivity, patience=0.0,
+        ),
+        first,
+    )  # fmt: skip
+    only = [str(name).replace("_", "-") for name in asked or []]
     tried, elsewhere = _ndp.combinations(network._native, only, bool(any_topology))
     candidates: list[dict[str, Any]] = [{"protocol": name, "weights": weights, "parameters": given} for name, weights, given in tried]
     # Nothing is made before its turn, and nothing is kept: many rounds on many nodes take much memory.
     made = {str(i): named(one["protocol"], network, one["parameters"], weights=one["weights"]) for i, one in enumerate(candidates)}
-    who = None if observers is None else list(_listed(observers, "observers"))
     table = compare(
         made, worst, mean=mean, pairs=pairs, order=order, observers=who, coalition_size=coalition_size, neighbors=neighbors,
         sensitivity=sensitivity, progress=progress, patience=patience,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from . import _ndp
 from ._account import Profile, Who
-from ._checks import Progress, _count, _reporter, _seed, _told
+from ._checks import Progress, _count, _listed, _reporter, _seed, _told
 from ._draw import fields_html, plot_comparison
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound, number_of, scales_of, target_of
 from ._graph import Graph, GraphLike
@@ -24,6 +24,9 @@ _GRADES: dict[str, type[Graded]] = {
     "Printed": Printed,
     "Estimate": Estimate,
 }
+
+
+_Answer = TypeVar("_Answer")
 
 
 def _accounts(protocol: Protocol, observers: Iterable[Hashable] | None) -> tuple[list[Who], list[_ndp.Account]]:
@@ -57,6 +60,17 @@ def _asked(
     return _ndp.Audience.named(who), [list(members) for members, *_ in who]
 
 
+def _at_once(ask: Callable[[], _Answer], tell: Callable[[_Answer], object] | None) -> None:
+    """Tells the answer that needs no patience, if somebody wants to hear it and there is one."""
+    if tell is None:
+        return
+    try:
+        answer = ask()
+    except NdpError:
+        return
+    tell(answer)
+
+
 def least_noise(
     protocol: Protocol,
     worst: Target = None,
@@ -70,6 +84,7 @@ def least_noise(
     sensitivity: float = 1.0,
     progress: Progress = False,
     patience: float | None = None,
+    first: Callable[[LeastNoise], object] | None = None,
 ) -> LeastNoise:
     """The least noise at which no node loses more than a target allows.
 
@@ -102,6 +117,9 @@ def least_noise(
         where the protocol has one, and ``notes`` say so. By default work is counted, about ten seconds on two cores, so that the answer is
         the same on every machine; ``math.inf`` takes as long as it takes. Making the protocol comes on top, in `compare` and `plan` also
         reading the graph, finding its spectral gap for the number of rounds, and the errors of the results.
+    first : callable, optional
+        Called with what is proven at no cost (the answer of ``patience=0``) before the answer is computed that is returned; not called
+        where nothing is.
 
     Returns
     -------
@@ -115,7 +133,15 @@ def least_noise(
     >>> round(found.sigma, 3), found.loss
     (3.731, Exact(1, 'epsilon', {'delta': 1e-05}))
     """
-    audience, members = _asked(protocol, observers, coalition_size, neighbors, worst, mean)
+    who = None if observers is None else list(_listed(observers, "observers"))
+    _at_once(
+        lambda: least_noise(
+            protocol, worst, mean=mean, pairs=pairs, order=order, observers=who, coalition_size=coalition_size,
+            neighbors=neighbors, sensitivity=sensitivity, patience=0.0,
+        ),
+        first,
+    )  # fmt: skip
+    audience, members = _asked(protocol, who, coalition_size, neighbors, worst, mean)
     limits = limits_of(protocol.nodes, members, worst, mean, pairs, order)
     least, said, notes = _ndp.least_noise(
         protocol._native, audience, limits, names_of(protocol.nodes), number_of(sensitivity, "sensitivity"), _reporter(progress), patience
@@ -137,6 +163,7 @@ def check(
     sensitivity: float = 1.0,
     progress: Progress = False,
     patience: float | None = None,
+    first: Callable[[Check], object] | None = None,
 ) -> Check:
     """Whether no node loses more than a target allows at a noise.
 
@@ -146,7 +173,7 @@ def check(
         Any protocol of this package.
     sigma : float
         Standard deviation of the noise.
-    worst, mean, pairs, order, observers, coalition_size, neighbors, sensitivity, progress, patience
+    worst, mean, pairs, order, observers, coalition_size, neighbors, sensitivity, progress, patience, first
         As in `least_noise`.
 
     Returns
@@ -162,7 +189,15 @@ def check(
     >>> bool(ndp.check(p, 4.0, worst=(1.0, 1e-5))), ndp.check(p, 3.0, worst=(1.0, 1e-5)).verdict
     (True, 'violated')
     """
-    audience, members = _asked(protocol, observers, coalition_size, neighbors, worst, mean)
+    who = None if observers is None else list(_listed(observers, "observers"))
+    _at_once(
+        lambda: check(
+            protocol, sigma, worst, mean=mean, pairs=pairs, order=order, observers=who, coalition_size=coalition_size,
+            neighbors=neighbors, sensitivity=sensitivity, patience=0.0,
+        ),
+        first,
+    )  # fmt: skip
+    audience, members = _asked(protocol, who, coalition_size, neighbors, worst, mean)
     limits, scales = limits_of(protocol.nodes, members, worst, mean, pairs, order), scales_of(sigma, sensitivity)
     asked = (protocol._native, audience, limits, names_of(protocol.nodes), *scales)
     found, said, notes = _ndp.check_noise(*asked, _reporter(progress), patience)
@@ -361,6 +396,7 @@ def compare(
     sensitivity: float = 1.0,
     progress: Progress = False,
     patience: float | None = None,
+    first: Callable[[Comparison], object] | None = None,
 ) -> Comparison:
     """Protocols side by side at the same guarantee: the noise each needs, the error it leaves, the messages it sends.
 
@@ -375,6 +411,8 @@ def compare(
     patience : float, optional
         As in `least_noise`, for all protocols together; reading the graph, making the protocols, and the errors of their results are
         on top of it.
+    first : callable, optional
+        As in `least_noise`.
 
     Returns
     -------
@@ -392,14 +430,22 @@ def compare(
     if not isinstance(protocols, Mapping):
         protocols = every_protocol(protocols)
     named = dict(protocols)
-    first = next((protocol for protocol in named.values() if not isinstance(protocol, str)), None)
-    if first is None:
+    who = None if observers is None else list(_listed(observers, "observers"))
+    _at_once(
+        lambda: compare(
+            named, worst, mean=mean, pairs=pairs, order=order, observers=who, coalition_size=coalition_size, neighbors=neighbors,
+            sensitivity=sensitivity, patience=0.0,
+        ),
+        first,
+    )  # fmt: skip
+    one = next((protocol for protocol in named.values() if not isinstance(protocol, str)), None)
+    if one is None:
         raise NdpError("the number of protocols must be at least 1, got 0")
-    labels = list(first.nodes)
+    labels = list(one.nodes)
     for name, protocol in named.items():
         if not isinstance(protocol, str) and list(protocol.nodes) != labels:
             raise NdpError(f"the protocols need the same nodes in the same order: those of {name!r} differ")
-    audience, members = _asked(first, observers, coalition_size, neighbors, worst, mean, most=len(labels))
+    audience, members = _asked(one, who, coalition_size, neighbors, worst, mean, most=len(labels))
     limits = limits_of(labels, members, worst, mean, pairs, order)
     # Each is made when its turn comes, so that they are not all in memory together.
     asked = [(name, protocol if isinstance(protocol, str) else protocol._made()) for name, protocol in named.items()]

@@ -261,3 +261,35 @@ def test_what_is_counted_gives_the_same_answer_again():
     p = ndp.protocol("fresh-noise", nx.random_regular_graph(6, 400, seed=2), rounds=60)
     first, again = (ndp.least_noise(p, worst=(1.0, 1e-5)) for _ in range(2))
     assert first == again and first.loss is not None and float(first.loss) <= 1.0
+
+
+def test_the_first_answer_is_told_before_the_last():
+    graph = nx.path_graph(12)
+    p, target = ndp.protocol("walk", graph, steps=60), {"worst": (1.0, 1e-5)}
+    told = []
+    last = ndp.least_noise(p, **target, observers=iter([0, 1]), first=told.append)
+    quick = ndp.least_noise(p, **target, observers=[0, 1], patience=0)
+    assert [(one.sigma, one.notes) for one in told] == [(quick.sigma, quick.notes)]
+    assert last.sigma < quick.sigma and not last.notes
+    told.clear()
+    assert ndp.check(p, last.sigma, **target, observers=[0, 1], first=told.append).verdict == "met"
+    assert [one.verdict for one in told] == ["not shown"]
+    told.clear()
+    asked = {"walk": p, "once": ndp.gossip(graph, rounds=5)}
+    table = ndp.compare(asked, **target, first=told.append)
+    assert [list(one) for one in told] == [list(ndp.compare(asked, **target, patience=0))]
+    assert table[0]["sigma"] < told[0][0]["sigma"]
+    told.clear()
+    plan = ndp.plan(graph, **target, protocols=iter(["walk"]), first=told.append)
+    assert [one.rows for one in told] == [ndp.plan(graph, **target, protocols=["walk"], patience=0).rows]
+    assert plan[0]["sigma"] < told[0][0]["sigma"]
+
+
+def test_a_first_answer_that_does_not_exist_is_not_told():
+    told = []
+    with pytest.raises(ndp.NdpError, match="must be positive, got 0"):
+        ndp.least_noise(ndp.gossip(nx.path_graph(3), rounds=2), worst=0.0, first=told.append)
+    assert told == []
+    # What the caller's function raises is the caller's.
+    with pytest.raises(ZeroDivisionError):
+        ndp.least_noise(ndp.gossip(nx.path_graph(3), rounds=2), worst=1.0, first=lambda found: 1 / 0)
