@@ -37,9 +37,10 @@ impl Program {
     /// them. It is in units of the length `Δ` of the interval around 0 that contributions
     /// come from, at noise `σ/Δ`, and computed in floating point.
     ///
-    /// Let a result `v` have coefficients `c_v` over the `m` contributions and `k_v` over the noises of
-    /// variances `V`, and let the mean have coefficients `a`. With `R` results, the error is `√((m / 4R) Σ_v
-    /// |c_v - a|² + (σ²/R) Σ_v k_vᵀ V k_v)`.
+    /// Let a result `v` have coefficients `c_v` over the contributions and `k_v` over the noises of variances
+    /// `V`, and let the mean have coefficients `a`. With `R` results, the error is at most `√((1/R) Σ_v (Σ_i
+    /// |c_vi - a_i| / 2)² + (σ²/R) Σ_v k_vᵀ V k_v)`: every result is off by at most its inner sum, and by
+    /// that much on some contributions, which may be others for another result.
     ///
     /// # Errors
     /// [`Error::NotOffered`] for a program without results, for one that is too large, and where the weights
@@ -53,7 +54,7 @@ impl Program {
             ));
         }
         let variance: f64 = shares.iter().sum();
-        Ok((bias * self.contributions.len() as f64 / 4.0 + noise.get() * noise.get() * variance).sqrt())
+        Ok((bias + noise.get() * noise.get() * variance).sqrt())
     }
 
     /// The part of every noise in the mean squared error over nodes and runs.
@@ -95,13 +96,13 @@ impl Program {
         Ok(Parts { bias, shares, unbalanced })
     }
 
-    /// `Σ |c - a|²` over at most `LANES` values, each counted as often as it is a result, and `Σ k²` for
-    /// every noise. Each step back is read once for all of them.
+    /// `Σ (Σ_i |c_i - a_i| / 2)²` over at most `LANES` values, each counted as often as it is a result, and
+    /// `Σ k²` for every noise. Each step back is read once for all of them.
     fn walked_back(&self, some: &[(usize, f64)], mean: &Mean<'_>) -> Part {
         let last = some.iter().map(|(value, _)| *value).max().unwrap_or(0);
         let mut weights = vec![[0.0; LANES]; last + 1];
         some.iter().enumerate().for_each(|(lane, (value, _))| weights[*value][lane] = 1.0);
-        let (mut bias, mut total) = ([0.0; LANES], [0.0; LANES]);
+        let (mut apart, mut total) = ([0.0_f64; LANES], [0.0; LANES]);
         let mut missing = [self.contributions.len() as f64; LANES];
         let mut squares: Vec<(usize, f64)> = Vec::new();
         for at in (0..=last).rev() {
@@ -112,7 +113,7 @@ impl Program {
             match &self.values[at] {
                 Definition::Contribution(_) => {
                     for lane in (0..LANES).filter(|&lane| of[lane] != 0.0) {
-                        bias[lane] += (of[lane] - mean.share) * (of[lane] - mean.share);
+                        apart[lane] += (of[lane] - mean.share).abs();
                         total[lane] += of[lane];
                         missing[lane] -= 1.0;
                     }
@@ -128,19 +129,23 @@ impl Program {
                 }
             }
         }
-        let parts = some.iter().zip(bias.iter().zip(missing));
-        let share = mean.share * mean.share;
+        let parts = some.iter().zip(apart.iter().zip(missing));
         let due = self.contributions.len() as f64 * mean.share;
         Part {
-            bias: parts.map(|((_, count), (bias, missing))| count * (bias + missing * share)).sum(),
+            bias: parts
+                .map(|((_, count), (apart, missing))| {
+                    let most = (apart + missing * mean.share) / 2.0;
+                    count * most * most
+                })
+                .sum(),
             unbalanced: total[..some.len()].iter().map(|total: &f64| (total - due).abs()).fold(0.0, f64::max),
             squares,
         }
     }
 }
 
-/// `(1/R) Σ_v |c_v - a|²`; for every noise `(1/R) Σ_v k_v² V`; and the largest difference between the sum of
-/// the weights of a result and that of the mean.
+/// `(1/R) Σ_v (Σ_i |c_vi - a_i| / 2)²`; for every noise `(1/R) Σ_v k_v² V`; and the largest difference between
+/// the sum of the weights of a result and that of the mean.
 struct Parts {
     bias: f64,
     shares: Vec<f64>,
@@ -237,19 +242,19 @@ mod tests {
         let sigma = 1.5;
         let mut square = 0.0;
         for &value in program.results.values() {
-            let (mut used, mut part) = (0.0, 0.0);
+            let (mut used, mut apart, mut noise) = (0.0, 0.0, 0.0);
             for (primitive, x) in program.form(value) {
                 match primitive {
                     Primitive::Contribution(_) => {
                         used += 1.0;
-                        part += (float(&x) - 1.0 / 34.0).powi(2) * 34.0 / 4.0;
+                        apart += (float(&x) - 1.0 / 34.0).abs();
                     }
                     Primitive::Noise(k) => {
-                        part += sigma * sigma * float(&program.noises[k].variance) * float(&x).powi(2);
+                        noise += sigma * sigma * float(&program.noises[k].variance) * float(&x).powi(2);
                     }
                 }
             }
-            square += part + (34.0 - used) / (34.0 * 4.0);
+            square += noise + (apart / 2.0 + (34.0 - used) / (2.0 * 34.0)).powi(2);
         }
         let expected = (square / 22.0).sqrt();
         let error = program.error(NoiseMultiplier::new(sigma)?)?;

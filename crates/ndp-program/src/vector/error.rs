@@ -3,7 +3,7 @@
 use super::run::{apply, check_values, each_few_columns};
 use super::schedule::NoiseSchedule;
 use super::{MessageNoise, Part, VectorProgram};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use ndp_account::Error;
 use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::{GossipMatrix, Step};
@@ -11,18 +11,21 @@ use ndp_linalg::memory::require_dense;
 use ndp_numeric::stop::{Stop, work};
 
 /// An upper bound on the root mean squared error of the output `P (x + η)` on the worst inputs from an
-/// interval of length 1: `√(σ² ‖P‖_F²/n + D ‖P - J‖_F²)` with the spread `D ≤ 1/4`, where `J` is the mean.
+/// interval of length 1: `√(σ² ‖P‖_F²/n + b)` with the [worst bias](worst_bias) `b`.
 fn worst_of_operator(operator: ArrayView2<'_, f64>, noise: NoiseMultiplier) -> f64 {
     let squares: f64 = operator.iter().map(|x| x * x).sum();
     let variance = noise.get() * noise.get() * squares / operator.nrows() as f64;
     (variance + worst_bias(operator)).sqrt()
 }
 
-/// `‖P - J‖_F² / 4`: an upper bound on the squared error without noise, for inputs from an interval of
-/// length 1.
+/// `(1/n) Σ_v (Σ_u |P_vu - 1/n| / 2)²`: an upper bound on the mean squared error without noise, for inputs
+/// from an interval of length 1. The entries of a row of `P` sum to 1, so that only the distances of the
+/// inputs from the middle of the interval matter, each at most 1/2: a node is off by at most the inner sum,
+/// and by that much on some inputs, which may be others for another node.
 fn worst_bias(operator: ArrayView2<'_, f64>) -> f64 {
-    let mean = 1.0 / operator.nrows() as f64;
-    operator.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 4.0
+    let n = operator.nrows() as f64;
+    let most = |row: ArrayView1<'_, f64>| row.iter().map(|x| (x - 1.0 / n).abs()).sum::<f64>() / 2.0;
+    operator.rows().into_iter().map(|row| most(row).powi(2)).sum::<f64>() / n
 }
 
 /// The exact error of the linear operator `P` (`n` by `n`, each of whose columns sums to 1): `(1/n) (Σ_k ‖P

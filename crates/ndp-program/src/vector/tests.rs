@@ -129,6 +129,29 @@ fn programs_written_out_agree() -> Result<(), Error> {
     Ok(())
 }
 
+/// The bound on the error holds for the worst inputs, which are at the ends of their interval, and is not far
+/// above it; the bound by the size of the operator (that on any inputs at the same distance from the mean)
+/// is further off.
+#[test]
+fn errors_hold_for_the_worst_inputs() -> Result<(), Error> {
+    let noise = ndp_dp::NoiseMultiplier::new(1e-9)?;
+    let said = Said::new()?;
+    for program in
+        said.all().iter().filter(|program| program.variances() == [1.0] && !program.has_noisy_messages())
+    {
+        let apart = program.operator()? - 1.0 / 12.0;
+        let worst = (0..1 << 12).map(|ends: u32| {
+            let x = Array2::from_shape_fn((12, 1), |(u, _)| f64::from(ends >> u & 1) - 0.5);
+            (apart.dot(&x).mapv(|x| x * x).sum() / 12.0).sqrt()
+        });
+        let (worst, bound) = (worst.fold(0.0, f64::max), program.error_bound(noise)?);
+        let by_size = apart.mapv(|x| x * x).sum().sqrt() / 2.0;
+        assert!(worst <= bound * (1.0 + 1e-12), "{worst} {bound}");
+        assert!(bound <= 1.6 * worst && bound < by_size, "{worst} {bound} {by_size}");
+    }
+    Ok(())
+}
+
 /// The same for what is overheard on edges: a program that is written value by value finds it by its own
 /// engine.
 #[test]
