@@ -9,6 +9,7 @@ use super::circle::{Cells, Circle};
 use super::intervals::Intervals;
 use super::passages::Side;
 use super::system::{Grid, Rounding, System};
+use ndp_numeric::casts;
 use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::{Stop, Stopped};
 
@@ -143,6 +144,13 @@ impl Level {
         let grid = self.grid.finer(times as u64);
         let (next, folded) = (half / times, (cells / times).min(self.reach()));
         Window { grid, half, next, folded, log_damping: damped.ln() / cells as f64 }
+    }
+
+    /// An upper bound on `P(C ≥ cost)`. Charges are rounded up on this grid, so that the cost on it is at
+    /// least `C`, and a number of cells. The quotient by a power of two is exact.
+    pub(super) fn at_most(&self, cost: f64) -> f64 {
+        let cell = casts::floor((cost / self.grid.cost(1)).ceil());
+        self.upper[cell.min(self.reach())]
     }
 
     /// The cell at which the table ends, a power of two.

@@ -71,8 +71,8 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Combines the tables: each cost is taken from the finest table that contains it. `most` is the largest
-    /// cost, and `attained` says whether there is a lower law.
+    /// Combines the tables: each cost is taken from the finest table that contains it, and from above no
+    /// coarser table knows less. `most` is the largest cost, and `attained` says whether there is a lower law.
     pub(super) fn joined(
         which: Which,
         (coarse, spread): (Vec<Arc<Level>>, Vec<Arc<Spread>>),
@@ -85,13 +85,17 @@ impl Tables {
         let (mut upper, mut plain, mut lower) = (Vec::new(), Vec::new(), Vec::new());
         let most = Interval::new(most as f64);
         let mut reached = 0.0;
-        for level in levels {
+        for (at, level) in levels.iter().enumerate() {
             // Grids and windows are powers of two, so that these numbers are exact.
             let from = ndp_numeric::casts::floor(reached / level.grid.cost(1)).max(1);
             for cell in from..level.reach() {
-                let cost = Interval::new(level.grid.cost(cell));
-                upper.push((cost.min(most), level.upper[cell]));
-                plain.push((cost, level.upper[cell]));
+                let cost = level.grid.cost(cell);
+                // What larger costs add to a fine table may be more than a coarse one knows.
+                let coarser = levels[at + 1..].iter();
+                let at_most = coarser.fold(level.upper[cell], |most, coarse| most.min(coarse.at_most(cost)));
+                let cost = Interval::new(cost);
+                upper.push((cost.min(most), at_most));
+                plain.push((cost, at_most));
                 if attained {
                     lower.push((cost, level.lower[cell]));
                 }

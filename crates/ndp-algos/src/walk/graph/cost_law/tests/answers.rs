@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::walk::graph::cost_law::blocks::Blocks;
+use ndp_account::{Observer, Protocol as _};
+use ndp_dp::ApproxDp;
+use std::sync::Arc;
 
 /// A random law with about a hundred costs over several powers of ten.
 fn random(rng: &mut ChaCha8Rng, upper: bool) -> Mixture {
@@ -140,5 +143,40 @@ fn few_orders_are_nearly_enough() -> Result<(), Error> {
         }
     }
     assert!(by_orders > 0);
+    Ok(())
+}
+
+/// Where `δ` is the same over a wide range of `ε`, a limit that is proven to hold is not below the answer:
+/// the probability that nothing is seen decides, whatever the noise. More tables never lose what fewer know.
+#[test]
+fn near_a_plateau_the_answer_is_no_larger_than_what_is_proven() -> Result<(), Error> {
+    let graph = Graph::from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0), (1, 3)])?;
+    let w = TransitionMatrix::from(&GossipMatrix::metropolis(&graph));
+    let mut proven = 0;
+    for (steps, sigma) in [(12, 1e-3), (40, 1e-3), (40, 0.02), (20, 1e-3)] {
+        let (walk, noise) = (TokenWalk::new(&w, Start::Uniform, steps)?, NoiseMultiplier::new(sigma)?);
+        let account = walk.account(&Observer::node(0))?;
+        let law = walk.cost_law_in_cells(1, &[0], None, (512, Ends::Upper), &Stop::never())?;
+        for epsilon in [0.0, 1.0, 1e3, 1e5] {
+            let by = |tables: Arc<Tables>| tables.above(epsilon, sigma).whole(epsilon, sigma);
+            let [one, two, three] = [1, 2, 3].map(|levels| law.tables_of(levels).map(by));
+            let (one, two, three) = (one?, two?, three?);
+            assert!(three <= two * (1.0 + 1e-12) && two <= one * (1.0 + 1e-12), "{one} {two} {three}");
+        }
+        for u in 1..4 {
+            let profile = account.profile(u, noise)?;
+            for delta in [0.55, 0.8, 0.9, 0.93, 0.97, 0.99, 0.995, 0.997, 0.999, 0.9999] {
+                let delta = Delta::new(delta)?;
+                let found = profile.epsilon(delta)?.into_value().epsilon();
+                for epsilon in [0.1, 1.0, 10.0, 1e3, 1e5] {
+                    if profile.keeps(ApproxDp::new(epsilon, delta.get())?) {
+                        assert!(found <= epsilon, "{steps} {u} {delta:?}: {found}, {epsilon}");
+                        proven += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(proven > 100, "{proven}");
     Ok(())
 }
