@@ -148,7 +148,16 @@ pub(super) struct Statistic {
 
 impl Statistic {
     /// The best statistic about a change of the uses of `source`.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where the account shows the observer values that it does not see: a statistic of
+    /// these is no attack on what it does see. Those of witnesses.
     pub(super) fn new(account: &ProgramAccount, source: usize, change: &[f64]) -> Result<Self, Error> {
+        if account.adaptivity.is_revealed() {
+            return Err(Error::NotOffered(
+                "contributions read values that this observer does not see: no attack on what it sees is known",
+            ));
+        }
         let seen = account.completed()?;
         let rows = &seen.rows;
         let r = rows.len();
@@ -170,8 +179,7 @@ impl Statistic {
         let shifts: Vec<f64> = parts.iter().map(shift).collect();
         let exact: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
         // If nothing is learned, there are no weights: all scores are 0.
-        let terms: Vec<(usize, f64)> = match r <= MAX_EXACT || account.adaptivity.is_revealed() {
-            true if account.adaptivity.is_revealed() => Vec::new(),
+        let terms: Vec<(usize, f64)> = match r <= MAX_EXACT {
             true => {
                 let (attack, _) = account.witnesses(source, &exact)?;
                 let terms = attack.terms.iter();

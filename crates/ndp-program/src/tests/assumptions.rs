@@ -2,7 +2,8 @@
 
 use super::contradictions::said;
 use super::*;
-use ndp_account::RestsOn;
+use ndp_account::{Protocol as _, RestsOn};
+use ndp_dp::NoiseMultiplier;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -31,7 +32,7 @@ fn assumptions_travel_with_losses() -> Outcome {
         assert_eq!((loss.set, loss.reads), (set.clone(), dependence), "{reads}");
         let rests_on = account(reads)?.rests_on(&set);
         assert_eq!(rests_on, [RestsOn::Set(set.clone()), RestsOn::Reads(dependence)], "{reads}");
-        assert_eq!(rests_on[1].is_assumption(), dependence == Dependence::Assumed);
+        assert_eq!(rests_on[1], RestsOn::Reads(dependence));
     }
     // The same together with what `check` and the command are given.
     let declared = Declared::new(said(&text("\"seen\"")).map_err(|(_, problem)| problem)?, set.clone());
@@ -127,6 +128,10 @@ fn what_an_earlier_contribution_reads_counts_although_it_is_not_sent() -> Outcom
     let direct = |_: Value, hidden: Value| Reads::Hidden(Some(vec![hidden]));
     let expected = program(Reads::Nothing, &direct)?.account(&observer)?.loss(0, &set)?;
     assert!((1.0..1.0 + 1e-12).contains(&expected.value()) && expected.reads == Dependence::Revealed);
+    // What the observer was shown for the account, it does not see: no attack on it is one.
+    let declared = Declared::new(program(Reads::Nothing, &direct)?, set.clone());
+    let attack = declared.attack(0, &observer, NoiseMultiplier::new(1.0)?).map(|_| ());
+    assert_refused(attack, "contributions read values that this observer does not see");
     let found = program(Reads::Hidden(Some(Vec::new())), &through)?.account(&observer)?;
     assert_eq!(found.loss(0, &set)?, expected);
     let assumed = program(Reads::Seen(None), &through)?.account(&observer)?;
