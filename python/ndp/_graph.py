@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
-from ._checks import _as_float
+from ._checks import Parameters, _as_float, _same, _several
 from ._ndp import NdpError
 
 #: What may be passed as a graph.
@@ -443,3 +443,29 @@ def _matrix(graph: Graph, weights: str | Any | None, laziness: float) -> _ndp.Ma
     if dense.ndim != 2:
         raise NdpError(f"a gossip matrix has two dimensions, got {dense.ndim}")
     return _ndp.Matrix.from_dense(graph._native, dense, laziness)
+
+
+class OnNodes(Parameters):
+    """Something on the nodes of a graph: equal to what was made with the same, and pickled without what it has computed."""
+
+    graph: Graph | Sequence[Hashable]
+    words: str
+    _cache: Any
+
+    @property
+    def nodes(self) -> Sequence[Hashable]:
+        """The labels of the nodes, in the order of all arrays."""
+        return self.graph.nodes if isinstance(self.graph, Graph) else self.graph
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_cache": None}
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return bool(self.graph == other.graph) and _same(self._parameters, other._parameters)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{self.words} on {_several(len(self.nodes), 'node')}>"

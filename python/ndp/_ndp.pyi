@@ -55,7 +55,6 @@ __all__ = [
     "compose_optimal_delta",
     "compose_profiles",
     "contributions",
-    "corollary1_towards",
     "corollary3_towards",
     "delta_of_units",
     "design_noises",
@@ -111,7 +110,6 @@ __all__ = [
     "subsample_poisson",
     "theorem12_towards",
     "theorem1_all",
-    "theorem1_towards",
     "walk_matrix",
     "walk_noise",
     "walk_row",
@@ -154,7 +152,6 @@ class Graph:
     def edge_count(self) -> int: ...
     def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
     def distances(self, source: int) -> NDArray[np.int64]: ...
-    def is_connected(self) -> bool: ...
 
 @final
 class Matrix:
@@ -362,13 +359,7 @@ def prove(
     names: Sequence[str],
     write: Callable[[str], object],
 ) -> str: ...
-def draw_pairs(
-    graph: Graph,
-    steps: int,
-    seed: int,
-    matrix: Matrix | None = None,
-    probabilities: Sequence[tuple[int, int, float]] | None = None,
-) -> list[tuple[int, int]]: ...
+def draw_pairs(graph: Graph, steps: int, seed: int) -> list[tuple[int, int]]: ...
 def draw_rings(
     graph: Graph, time: float, seed: int, mixing: float | None, push: float | None
 ) -> tuple[list[tuple[float, int, int]], float, float]: ...
@@ -752,10 +743,8 @@ class GraphWalk:
     ) -> UpperBound: ...
     def sample(self, seed: int) -> NDArray[np.int64]: ...
 
-def theorem1_towards(matrix: Matrix, observer: int, rounds: int, from_one: bool) -> Printed: ...
 def theorem1_all(matrix: Matrix, rounds: int, from_one: bool) -> Printed: ...
 def theorem12_towards(matrix: Matrix, coalition: Sequence[int], rounds: int, from_one: bool) -> Printed: ...
-def corollary1_towards(matrix: Matrix, observer: int, rounds: int) -> Printed: ...
 def corollary3_towards(matrix: Matrix, coalition: Sequence[int], rounds: int) -> Printed: ...
 def walk_matrix(
     matrix: Matrix,

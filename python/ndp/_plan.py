@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from . import _ndp
@@ -14,13 +14,14 @@ from ._losses import Target, _frame
 from ._ndp import NdpError
 from ._protocols import Protocol, named, protocol
 from ._rounded import digits_of
+from ._rows import Rows, table_html
 from ._statement import Statement, statements_html
 from ._tools import _at_once, compare, notes_column, notes_html, notes_of
 
 _NAMES = ("protocol", "weights", "parameters", "sigma", "error", "messages", "grade")
 
 
-class Plan(Sequence[dict[str, Any]]):
+class Plan(Rows):
     """Protocols that meet a target, smallest error of the mean first; a row for each, as a dictionary. Made by `plan`.
 
     Attributes
@@ -40,12 +41,12 @@ class Plan(Sequence[dict[str, Any]]):
         What is protected, from whom, by the first row.
     """
 
-    __slots__ = ("_graph", "rows", "searched", "statement", "unanswered", "why")
+    __slots__ = ("_graph", "searched", "statement", "unanswered", "why")
 
     def __init__(
         self, rows: list[dict[str, Any]], why: list[str], unanswered: list[dict[str, Any]], statement: Statement, graph: Graph
     ) -> None:
-        self.rows = rows
+        super().__init__(rows)
         self.why = why
         self.unanswered = unanswered
         self.searched = len(rows) + len(unanswered)
@@ -67,15 +68,6 @@ class Plan(Sequence[dict[str, Any]]):
         row = self.rows[i]
         return protocol(row["protocol"], self._graph, weights=row["weights"], **row["parameters"])
 
-    def __getitem__(self, i: Any) -> Any:
-        return self.rows[i]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
-
     def to_frame(self) -> Any:
         """A table with a row for each combination: pandas, or polars where pandas is not installed."""
         return _frame({**{name: [row[name] for row in self.rows] for name in _NAMES}, "notes": notes_column(self.rows)})
@@ -96,11 +88,8 @@ class Plan(Sequence[dict[str, Any]]):
         return "\n".join([*lines, said, *notes_of(self.rows), "", *self.why])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in _NAMES)
-        rows = "".join("<tr>" + "".join(f"<td>{html.escape(x)}</td>" for x in row) + "</tr>" for row in self._cells())
         why = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.why)
-        below = f"{statements_html([self.statement])}{notes_html(self.rows)}{why}"
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{below}"
+        return f"{table_html(_NAMES, self._cells())}{statements_html([self.statement])}{notes_html(self.rows)}{why}"
 
 
 def plan(

@@ -30,8 +30,15 @@ from ._program_account import (
     _table,
     _weighted,
 )
-from ._checks import _count, _listed, _same, _seed
+from ._checks import _count, _listed, _same, _seed, _told
 from ._protocols import Protocol
+
+
+def _read(reads: str, values: Iterable[int] | None) -> tuple[str, list[int] | None]:
+    """What a contribution reads, as the library takes it."""
+    if not isinstance(reads, str):
+        raise NdpError(f"reads must be 'nothing', 'seen' or 'hidden', with values= beside it, got {_told(reads)}")
+    return reads, None if values is None else list(values)
 
 
 class Program(Protocol):
@@ -175,7 +182,7 @@ class Program(Protocol):
         same = list(self.nodes) == list(other.nodes) and _same(self._parameters, other._parameters)
         return same and self._program.write() == other._program.write()
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def _chosen(self) -> Sensitivity:
         chosen: Sensitivity | None = self._parameters["sensitivity"]
@@ -415,7 +422,7 @@ class Program(Protocol):
         -------
         int
         """
-        read = (reads, None if values is None else list(values))
+        read = _read(reads, values)
         return self._changed().contribute(self._index(node), read)
 
     def contribute_all(self, reads: str, values: Iterable[int] | None = None) -> list[int]:
@@ -432,7 +439,7 @@ class Program(Protocol):
         -------
         list of int
         """
-        read = (reads, None if values is None else list(values))
+        read = _read(reads, values)
         program = self._changed()
         return [program.contribute(u, read) for u in range(len(self.nodes))]
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _ndp
 from ._account import Account, Who
-from ._checks import Parameters, Progress, _count, _held, _listed, _reporter, _rounds, _same, _seed, _several
+from ._checks import Progress, _count, _held, _listed, _reporter, _rounds, _seed, _several
 from ._grades import Guarantee, UpperBound, number_of, scales_of
-from ._graph import Graph, GraphLike, _matrix, real
+from ._graph import Graph, GraphLike, OnNodes, _matrix, real
 from ._losses import Losses, PairwiseLosses
 from ._ndp import NdpError
 from ._prove import Origin
@@ -34,7 +34,7 @@ class Run(NamedTuple):
     messages: list[NDArray[np.float64]]
 
 
-class Protocol(Parameters):
+class Protocol(OnNodes):
     """A protocol whose observers see linear combinations of Gaussians; made by `gossip` and its like.
 
     Two protocols with the same parameters are equal, and every protocol pickles.
@@ -61,11 +61,6 @@ class Protocol(Parameters):
         """What was made before, or how to make it; then nothing is kept."""
         return self._build if self._cache is None else self._cache
 
-    @property
-    def nodes(self) -> Sequence[Hashable]:
-        """The labels of the nodes, in the order of all arrays."""
-        return self.graph.nodes if isinstance(self.graph, Graph) else self.graph
-
     def _kept(self) -> Protocol:
         """The protocol as it is now, for what must answer by it later: steps can be added to a program."""
         return self
@@ -76,19 +71,6 @@ class Protocol(Parameters):
         if isinstance(node, (int, np.integer)) and not isinstance(node, bool) and node in self.graph:
             return int(node)
         raise NdpError(f"node {node!r} is not one of the {len(self.graph)} nodes, 0 to {len(self.graph) - 1}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": None}
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return bool(self.graph == other.graph) and _same(self._parameters, other._parameters)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"<{self.words} on {_several(len(self.nodes), 'node')}>"
 
     def _who(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,31 +13,20 @@ from ._graph import GraphLike
 from ._losses import Noises, _frame, noises_of
 from ._ndp import NdpError
 from ._protocols import Protocol, gossip
+from ._rows import Rows, table_html
 from ._statement import Statement, statement_of, statements_html
 
 _NAMES = ("graph", "rounds", "sigma", "delta", "epsilon", "grade", "node", "observer", "observers", "nodes")
 
 
-class Sweep(Sequence[dict[str, Any]]):
+class Sweep(Rows):
     """A row, as a dictionary, for each graph, number of rounds and noise; made by `sweep`.
 
     ``epsilon`` is the largest loss, a guarantee of the grade beside it, for the ``observers`` that were looked at, each alone, out of
     ``nodes`` nodes; ``node`` and ``observer`` say where it is, ``statement`` what is protected, from whom, under what.
     """
 
-    __slots__ = ("rows",)
-
-    def __init__(self, rows: list[dict[str, Any]]) -> None:
-        self.rows = rows
-
-    def __getitem__(self, i: Any) -> Any:
-        return self.rows[i]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
+    __slots__ = ()
 
     @property
     def statements(self) -> list[Statement]:
@@ -64,12 +53,7 @@ class Sweep(Sequence[dict[str, Any]]):
         return "\n".join([*rows, *dict.fromkeys(said.line for said in self.statements)])
 
     def _repr_html_(self) -> str:
-        import html
-
-        head = "".join(f"<th>{name}</th>" for name in _NAMES)
-        rows = ("".join(f"<td>{html.escape(x)}</td>" for x in row) for row in self._cells())
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{statements_html(self.statements)}"
+        return f"{table_html(_NAMES, self._cells())}{statements_html(self.statements)}"
 
 
 def sweep(

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from . import _ndp
 from ._account import Profile, Who
 from ._checks import Progress, _count, _listed, _reporter, _seed, _told
 from ._draw import fields_html, plot_comparison
-from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound, number_of, scales_of, target_of
+from ._grades import Estimate, Exact, Guarantee, UpperBound, number_of, scales_of, target_of
 from ._graph import Graph, GraphLike
-from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of, observer_of
+from ._losses import _CLASSES, Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of, observer_of
 from ._ndp import NdpError
 from ._protocols import Protocol, audience_of, every_protocol, hearing_little
 from ._rounded import UpperEnd, digits_of
+from ._rows import Rows, table_html
 from ._statement import Statement, names_of, saying_of, statement_of, statement_of_runs, statements_html
-
-_GRADES: dict[str, type[Graded]] = {
-    "Exact": Exact,
-    "UpperBound": UpperBound,
-    "Printed": Printed,
-    "Estimate": Estimate,
-}
 
 
 _Answer = TypeVar("_Answer")
@@ -278,8 +272,7 @@ def audit(
         who, u, number_of(sensitivity, "sensitivity"), number_of(sigma, "sigma"), count, number_of(error_rate, "error_rate"), _seed(seed), _reporter(progress, "parts")
     )
     at = "" if allowed_at is None else f", shown with {allowed_at:.4g} false positives"
-    allowed_mu = _GRADES[grade](allowed, f"mu{at}")
-    assert isinstance(allowed_mu, Guarantee)
+    allowed_mu = _CLASSES[grade](allowed, f"mu{at}")
     said = statement_of(protocol._native.accounts([who]), protocol.nodes)
     return Audit(allowed_mu, allowed_at, Estimate(measured, "mu"), false, true, pair, said)
 
@@ -305,7 +298,7 @@ def notes_column(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return ["; ".join(row.get("notes") or ()) for row in rows]
 
 
-class Comparison(Sequence[dict[str, Any]]):
+class Comparison(Rows):
     """Protocols side by side at the same guarantee; a row for each, as a dictionary.
 
     ``sigma`` is the least noise, ``error`` the root mean square error of the result at that noise (at most), ``messages`` those of
@@ -320,22 +313,13 @@ class Comparison(Sequence[dict[str, Any]]):
         neighboring data sets, or where none has a number.
     """
 
-    __slots__ = ("asked", "rows", "statement")
+    __slots__ = ("asked", "statement")
 
     def __init__(self, rows: list[dict[str, Any]], asked: dict[str, Any] | None = None, statement: Statement | None = None) -> None:
-        self.rows = rows
+        super().__init__(rows)
         self.statement = statement
         #: What all rows answer: nodes, places of the observers, limits and their terms, sensitivity; None where it is not known.
         self.asked = asked
-
-    def __getitem__(self, i: Any) -> Any:
-        return self.rows[i]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __iter__(self) -> Iterator[dict[str, Any]]:
-        return iter(self.rows)
 
     def to_frame(self) -> Any:
         """A table with a row for each protocol: pandas, or polars where pandas is not installed."""
@@ -369,18 +353,14 @@ class Comparison(Sequence[dict[str, Any]]):
         return "\n".join([*lines, *notes_of(self.rows)])
 
     def _repr_html_(self) -> str:
-        import html
-
         names = ("protocol", "sigma", "error", "messages", "grade", "reason")
-        head = "".join(f"<th>{name}</th>" for name in names)
 
         def cell(x: Any) -> str:
-            return "" if x is None else digits_of(x, 5) if isinstance(x, float) else html.escape(str(x))
+            return "" if x is None else digits_of(x, 5) if isinstance(x, float) else str(x)
 
-        rows = ("".join(f"<td>{cell(row.get(name))}</td>" for name in names) for row in self.rows)
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        table = table_html(names, ([cell(row.get(name)) for name in names] for row in self.rows))
         said = [row.get("statement") for row in self.rows] if self.statement is None else [self.statement]
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{statements_html(said)}{notes_html(self.rows)}"
+        return f"{table}{statements_html(said)}{notes_html(self.rows)}"
 
 
 def compare(
@@ -461,7 +441,7 @@ def compare(
         if pair is not None:
             row["source"], row["observer"] = labels[pair[0]], observer_of(labels, pair[1])
         if row.get("grade") is not None:
-            row["grade"] = _GRADES[row["grade"]].name
+            row["grade"] = _CLASSES[row["grade"]].name
         for name in ("sigma", "error", "messages", "grade"):
             row.setdefault(name, None)
         for name in ("sigma", "error", "failure"):

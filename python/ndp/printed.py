@@ -89,7 +89,7 @@ def muffliato_theorem1(
     matrix = _matrix(network, weights, 0.0)
     if observer is None:
         return _ndp.theorem1_all(matrix, _rounds(rounds), bool(from_one))
-    return _ndp.theorem1_towards(matrix, network.index(observer), _rounds(rounds), bool(from_one))
+    return _ndp.theorem12_towards(matrix, [network.index(observer)], _rounds(rounds), bool(from_one))
 
 
 def muffliato_theorem12(
@@ -148,7 +148,7 @@ def muffliato_corollary1(
     (3,)
     """
     network = network_of(graph, weight, weights)
-    return _ndp.corollary1_towards(_matrix(network, weights, 0.0), network.index(observer), _rounds(rounds))
+    return _ndp.corollary3_towards(_matrix(network, weights, 0.0), [network.index(observer)], _rounds(rounds))
 
 
 def muffliato_corollary3(

@@ -12,7 +12,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -20,26 +20,30 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._grades import UpperBound, number_of
-from ._graph import Graph, GraphLike, _matrix
+from ._graph import Graph, GraphLike, OnNodes, _matrix
 from ._ndp import NdpError
-from ._checks import Parameters, Progress, _held, _reporter, _rounds, _same, _several
+from ._checks import Progress, _held, _reporter, _rounds, _several
 from ._protocols import _on_matrix
 from ._rounded import upper_ends
 
 __all__ = ["GossipSgd", "gossip_sgd"]
 
 
-class GossipSgd(Parameters):
+class GossipSgd(OnNodes):
     """Decentralized SGD: in every round a noisy gradient step, then some steps of gossip; made by `gossip_sgd`."""
+
+    graph: Graph
 
     def __init__(self, graph: Graph, words: str, parameters: dict[str, Any]) -> None:
         self.graph = graph
         self.words = words
         self._parameters = _held(parameters)
-        self._cache: dict[int, _ndp.TrainingObserver] = {}
+        self._cache: dict[int, _ndp.TrainingObserver] | None = None
 
     def _observer(self, observer: Hashable) -> _ndp.TrainingObserver:
         v = self.graph.index(observer)
+        if self._cache is None:
+            self._cache = {}
         if v not in self._cache:
             p = self._parameters
             matrix = _matrix(self.graph, p["weights"], p["laziness"])
@@ -47,24 +51,6 @@ class GossipSgd(Parameters):
             steps = (p["chebyshev"], p["step_size"], p["constants"], p["clip"])
             self._cache[v] = _ndp.TrainingObserver(matrix, *shape, *steps, v)
         return self._cache[v]
-
-    @property
-    def nodes(self) -> Sequence[Hashable]:
-        """The labels of the nodes, in the order of all arrays."""
-        return self.graph.nodes
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": {}}
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, GossipSgd):
-            return NotImplemented
-        return self.graph == other.graph and _same(self._parameters, other._parameters)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"<{self.words} on {_several(len(self.nodes), 'node')}>"
 
     def loss(self, node: Hashable, observer: Hashable) -> UpperBound:
         """What an observer learns about a node over all rounds, in units of the local loss of one round.

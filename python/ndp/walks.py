@@ -16,9 +16,9 @@ from typing import Any
 
 from . import _ndp
 from ._grades import UpperBound, number_of, scales_of
-from ._graph import Graph, GraphLike, _matrix
+from ._graph import Graph, GraphLike, OnNodes, _matrix
 from ._ndp import NdpError
-from ._checks import Parameters, _count, _held, _rounds, _same, _seed, _several, _whole
+from ._checks import _count, _held, _rounds, _seed, _several, _whole
 from ._protocols import TokenProtocol, _on_matrix
 
 __all__ = [
@@ -33,8 +33,10 @@ __all__ = [
 ]
 
 
-class TokenWalk(Parameters):
+class TokenWalk(OnNodes):
     """A token that walks on a graph, adding a noisy contribution at every visit; made by `token_walk`."""
+
+    graph: Graph
 
     def __init__(self, graph: Graph, words: str, parameters: dict[str, Any]) -> None:
         self.graph = graph
@@ -50,24 +52,6 @@ class TokenWalk(Parameters):
             keys = ("steps", "start", "burn_in", "cap", "refractory", "edge_uses", "last")
             self._cache = _ndp.GraphWalk(matrix, *(p[key] for key in keys))
         return self._cache
-
-    @property
-    def nodes(self) -> Sequence[Hashable]:
-        """The labels of the nodes."""
-        return self.graph.nodes
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_cache": None}
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, TokenWalk):
-            return NotImplemented
-        return self.graph == other.graph and _same(self._parameters, other._parameters)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"<{self.words} on {_several(len(self.nodes), 'node')}>"
 
     def _pair(self, node: Hashable, observer: Hashable) -> tuple[int, list[int]]:
         members = observer if isinstance(observer, list) else [observer]

@@ -134,54 +134,23 @@ impl Account {
 struct Borrowed(Arc<Cell>);
 
 impl ndp_account::Account for Borrowed {
-    fn observer(&self) -> &Observer {
-        self.0.borrow_dependent().observer()
-    }
-
-    fn node_count(&self) -> usize {
-        self.0.borrow_dependent().node_count()
-    }
-
-    fn terms(&self) -> ndp_account::Terms {
-        self.0.borrow_dependent().terms()
-    }
-
-    fn theorems(&self) -> Vec<ndp_account::By> {
-        self.0.borrow_dependent().theorems()
-    }
-
-    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<ndp_dp::Profile, Error> {
-        self.0.borrow_dependent().profile(u, noise)
-    }
-
-    fn failure(&self) -> f64 {
-        self.0.borrow_dependent().failure()
-    }
-
-    fn rests_on(&self) -> Vec<ndp_account::RestsOn> {
-        self.0.borrow_dependent().rests_on()
-    }
-
-    fn assumptions(&self) -> Vec<ndp_account::Assumption> {
-        self.0.borrow_dependent().assumptions()
-    }
-
     // The class may hold an address inside the protocol, which the cell keeps in use.
-    fn class(&self) -> Option<(usize, usize)> {
-        self.0.borrow_dependent().class()
-    }
-
-    fn unit_losses(&self) -> Option<&LossReport> {
-        self.0.borrow_dependent().unit_losses()
-    }
-
-    fn least_noise(
-        &self,
-        u: usize,
-        measure: Measure,
-        allowed: f64,
-    ) -> Result<Option<NoiseMultiplier>, Error> {
-        self.0.borrow_dependent().least_noise(u, measure, allowed)
+    ndp_account::forward! { self.0.borrow_dependent() =>
+        fn observer(&self) -> &Observer;
+        fn node_count(&self) -> usize;
+        fn names(&self) -> NodeNames;
+        fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<ndp_dp::Profile, Error>;
+        fn failure(&self) -> f64;
+        fn terms(&self) -> ndp_account::Terms;
+        fn theorems(&self) -> Vec<ndp_account::By>;
+        fn rests_on(&self) -> Vec<ndp_account::RestsOn>;
+        fn class(&self) -> Option<(usize, usize)>;
+        fn mirror_of(&self) -> Option<usize>;
+        fn is_by_bound(&self) -> bool;
+        fn assumptions(&self) -> Vec<ndp_account::Assumption>;
+        fn unit_losses(&self) -> Option<&LossReport>;
+        fn unit(&self, u: usize) -> Result<Option<(f64, f64)>, Error>;
+        fn least_noise(&self, u: usize, measure: Measure, allowed: f64) -> Result<Option<NoiseMultiplier>, Error>;
     }
 }
 

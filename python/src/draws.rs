@@ -1,29 +1,16 @@
 //! Public random choices of protocols, drawn from a seed, and the registry.
 
 use crate::errors::Fault;
-use crate::graph::{Graph, Matrix};
+use crate::graph::Graph;
 use crate::question::generator;
 use crate::worker::run;
 use ndp_algos::gossip::AcceleratedGossip;
 use ndp_algos::gossip::accelerated::Momentum;
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::sequences::EdgeActivations;
-use ndp_graph::{GossipMatrix, GossipSequence, Step};
+use ndp_graph::{GossipSequence, Step};
 use pyo3::prelude::*;
 use std::sync::Arc;
-
-/// The law by which edges are activated: uniform, or given by a matrix or by probabilities.
-fn law(
-    graph: &ndp_graph::Graph,
-    matrix: Option<&GossipMatrix>,
-    probabilities: Option<Vec<(usize, usize, f64)>>,
-) -> Result<EdgeActivations, Fault> {
-    Ok(match (matrix, probabilities) {
-        (_, Some(probabilities)) => EdgeActivations::new(graph, &probabilities)?,
-        (Some(matrix), None) => EdgeActivations::try_from(matrix)?,
-        (None, None) => EdgeActivations::uniform(graph)?,
-    })
-}
 
 fn pairs_of(sequence: &GossipSequence) -> Vec<(usize, usize)> {
     let pair = |step: &Step| match *step {
@@ -47,18 +34,11 @@ pub(crate) fn protocols() -> Vec<Named> {
 
 /// Draws the pairs that meet in `steps` steps of randomized gossip.
 #[pyfunction]
-#[pyo3(signature = (graph, steps, seed, matrix=None, probabilities=None))]
-pub(crate) fn draw_pairs(
-    graph: &Graph,
-    steps: usize,
-    seed: u64,
-    matrix: Option<&Matrix>,
-    probabilities: Option<Vec<(usize, usize, f64)>>,
-) -> Result<Vec<(usize, usize)>, Fault> {
+pub(crate) fn draw_pairs(graph: &Graph, steps: usize, seed: u64) -> Result<Vec<(usize, usize)>, Fault> {
     // A step here, and two tuples of integers in Python.
     let bytes = std::mem::size_of::<Step>() as u128 + 200;
     ndp_linalg::memory::require_memory("the pairs of a gossip", steps as u128 * bytes)?;
-    let law = law(&graph.0, matrix.map(|matrix| &matrix.0), probabilities)?;
+    let law = EdgeActivations::uniform(&graph.0)?;
     Ok(pairs_of(&GossipSequence::activations(&law, steps, &mut generator(seed))))
 }
 

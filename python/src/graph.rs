@@ -74,10 +74,6 @@ impl Graph {
         let hops = self.0.distances(source).into_iter().map(|hops| hops.map_or(-1, i64::from)).collect();
         Ok(PyArray1::from_vec(py, hops))
     }
-
-    fn is_connected(&self) -> bool {
-        self.0.is_connected()
-    }
 }
 
 /// A gossip matrix: symmetric, doubly stochastic, supported on a graph.

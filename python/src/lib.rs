@@ -107,9 +107,9 @@ mod _ndp {
     use crate::audience::{Audience, check_noise, least_noise};
     #[pymodule_export]
     use crate::printed::{
-        corollary1_towards, corollary3_towards, gossip_noise, muffliato_corollary4, muffliato_theorem4,
-        network_contributions, network_lemma1, network_theorem3, network_theorem4, network_theorem6,
-        theorem1_all, theorem1_towards, theorem12_towards, walk_matrix, walk_noise, walk_row,
+        corollary3_towards, gossip_noise, muffliato_corollary4, muffliato_theorem4, network_contributions,
+        network_lemma1, network_theorem3, network_theorem4, network_theorem6, theorem1_all,
+        theorem12_towards, walk_matrix, walk_noise, walk_row,
     };
     #[pymodule_export]
     use crate::statement::{Saying, saying, statement, statement_of_runs};

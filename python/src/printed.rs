@@ -21,22 +21,6 @@ fn powers(from_one: bool) -> Powers {
     if from_one { Powers::FromOne } else { Powers::FromZero }
 }
 
-/// Theorem 1 of Muffliato towards an observer.
-#[pyfunction]
-pub(crate) fn theorem1_towards(
-    py: Python<'_>,
-    matrix: &Matrix,
-    observer: usize,
-    rounds: usize,
-    from_one: bool,
-) -> Result<Number, Fault> {
-    let matrix = matrix.0.clone();
-    run(py, move || {
-        let loss = gossip::theorem1_towards((&matrix, rounds), &[observer], powers(from_one))?;
-        Ok(Number::new(loss.map(|loss| loss.unit), "unit loss"))
-    })
-}
-
 /// Theorem 1 of Muffliato for all pairs: row exposed, column observer.
 #[pyfunction]
 pub(crate) fn theorem1_all(
@@ -67,17 +51,6 @@ pub(crate) fn theorem12_towards(
         let loss = gossip::theorem1_towards((&matrix, rounds), &coalition, powers(from_one))?;
         Ok(Number::new(loss.map(|loss| loss.unit), "unit loss"))
     })
-}
-
-/// Corollary 1 of Muffliato towards an observer.
-#[pyfunction]
-pub(crate) fn corollary1_towards(
-    py: Python<'_>,
-    matrix: &Matrix,
-    observer: usize,
-    rounds: usize,
-) -> Result<Number, Fault> {
-    corollary3_towards(py, matrix, vec![observer], rounds)
 }
 
 /// Corollary 3 of Muffliato towards a coalition.

@@ -448,3 +448,12 @@ def test_an_edge_is_tapped_in_one_direction():
     assert p.account(coalition=[], tapped=[(0, 1)]).mu(1.0).tolist() == [1.0, 0.0]
     assert p.account(coalition=[], tapped=[(0, 1), (1, 0)]).mu(1.0).tolist() == [1.0, 1.0]
     assert "everything that ``u`` sends to ``v``" in ndp.Protocol.account.__doc__
+
+
+@pytest.mark.parametrize("reads", [{"hidden": [3]}, ("seen", [1]), None, 7])
+def test_reads_that_are_no_word_are_refused(reads):
+    program = ndp.Program(3)
+    with pytest.raises(ndp.NdpError, match="reads must be 'nothing', 'seen' or 'hidden', with values= beside it"):
+        program.contribute(0, reads)
+    with pytest.raises(ndp.NdpError, match="reads must be"):
+        program.contribute_all(reads)
