@@ -182,7 +182,7 @@ pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
 ///
 /// # Errors
 /// Those of [`exact_loss`]; [`Error::Stopped`].
-pub fn exact_loss_until(view: &View, stop: &Stop) -> Result<LossReport, Error> {
+pub(crate) fn exact_loss_until(view: &View, stop: &Stop) -> Result<LossReport, Error> {
     let budget = Budget::until(stop);
     let known = !view.known_noises().is_empty();
     let certificate = match view.source() {

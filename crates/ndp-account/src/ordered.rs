@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 ///
 /// # Errors
 /// That of the first item that has one.
-pub fn each_in_order<I: Sync, T: Send, E: Send>(
+pub(crate) fn each_in_order<I: Sync, T: Send, E: Send>(
     items: &[I],
     of: impl Fn(&I) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {

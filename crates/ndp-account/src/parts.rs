@@ -2,13 +2,11 @@
 //! may change.
 
 pub use crate::accountant::{
-    ByMu, GivenUp, Limit, Patient, PatientAccount, Replaced, Time, WORK, Why, at_most,
-    between as profile_between, bound_of_releases, is_beyond, is_too_large, local_bound, locked, of_outsider,
-    search_of_pair, sharing, was_out,
+    ByMu, Limit, Patient, Replaced, WORK, Why, at_most, between as profile_between, bound_of_releases,
+    local_bound, locked, of_outsider, search_of_pair, sharing, was_out,
 };
 pub use crate::attack::Attack;
 pub use crate::audit::clopper_pearson_upper;
 pub use crate::error::ensure;
 pub use crate::loss::quotient_up;
-pub use crate::ordered::each_in_order;
 pub use crate::view::checked_coalition;

@@ -199,9 +199,7 @@ pub enum ComparedWith {
 /// use ndp_account::{Dependence, RestsOn, SensitivitySet};
 /// let set = RestsOn::Set(SensitivitySet::Signs);
 /// assert_ne!(set, RestsOn::Set(SensitivitySet::SameDirection));
-/// // A list of reads that was checked rests on no assumption; a declaration without a list does.
-/// assert!(!RestsOn::Reads(Dependence::Checked).is_assumption());
-/// assert!(RestsOn::Reads(Dependence::Assumed).is_assumption());
+/// assert_ne!(RestsOn::Reads(Dependence::Checked), RestsOn::Reads(Dependence::Assumed));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "on", content = "what")]
@@ -278,16 +276,6 @@ impl RestsOn {
         }
         others.extend(reads.map(Self::Reads));
         others
-    }
-
-    /// Whether it is an assumption: neither checked, nor a choice of what the numbers are about.
-    #[must_use]
-    pub const fn is_assumption(&self) -> bool {
-        match self {
-            Self::Set(_) => false,
-            Self::Reads(reads) => reads.is_assumed(),
-            _ => true,
-        }
     }
 }
 

@@ -4,10 +4,10 @@ use crate::figure::{Content, Figure, Kind, Matrix, Panel, Point, Series};
 use std::path::Path;
 
 /// Header of the tables of curves.
-pub const CURVES_HEADER: [&str; 8] = ["panel", "series", "grade", "x", "y", "low", "high", "by"];
+const CURVES_HEADER: [&str; 8] = ["panel", "series", "grade", "x", "y", "low", "high", "by"];
 
 /// Header of the tables of matrices and drawings.
-pub const MATRIX_HEADER: [&str; 7] = ["panel", "series", "grade", "row", "column", "value", "by"];
+const MATRIX_HEADER: [&str; 7] = ["panel", "series", "grade", "row", "column", "value", "by"];
 
 /// Name of the series of a drawing that holds the positions, in the columns 0 and 1.
 pub const POSITION: &str = "position";

@@ -271,25 +271,18 @@ impl Coverage {
             Self::Symmetric { looked_at, nodes } => format!("all {nodes}, by {looked_at} and symmetry"),
             Self::Grouped { groups, nodes, .. } => format!("all {nodes}, by {groups} groups"),
             Self::Sample { looked_at, nodes, .. } => format!("{looked_at} of {nodes}"),
-            Self::Coalitions { size, among: Among::Neighbors, nodes, looked_at, rest } => match rest {
-                Rest::None | Rest::Symmetric => {
-                    format!("all coalitions of {size} neighbors of one of {nodes}")
+            Self::Coalitions { size, among, nodes, looked_at, rest } => {
+                let who = match among {
+                    Among::Neighbors => format!("coalitions of {size} neighbors of one of {nodes}"),
+                    _ => format!("coalitions of {size} of {nodes}"),
+                };
+                match rest {
+                    Rest::None => format!("all {who}"),
+                    Rest::Symmetric => format!("all {who}, by {looked_at} and symmetry"),
+                    Rest::Bounded => format!("all {who}, by a bound but {looked_at}"),
+                    Rest::Unknown => format!("{looked_at} {who}"),
                 }
-                Rest::Bounded => {
-                    format!(
-                        "all coalitions of {size} neighbors of one of {nodes}, by a bound but {looked_at}"
-                    )
-                }
-                Rest::Unknown => format!("{looked_at} coalitions of {size} neighbors of one of {nodes}"),
-            },
-            Self::Coalitions { size, nodes, looked_at, rest, .. } => match rest {
-                Rest::None => format!("all coalitions of {size} of {nodes}"),
-                Rest::Symmetric => {
-                    format!("all coalitions of {size} of {nodes}, by {looked_at} and symmetry")
-                }
-                Rest::Bounded => format!("all coalitions of {size} of {nodes}, by a bound but {looked_at}"),
-                Rest::Unknown => format!("{looked_at} coalitions of {size} of {nodes}"),
-            },
+            }
         }
     }
 }

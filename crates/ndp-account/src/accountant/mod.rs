@@ -35,10 +35,7 @@ pub use linear::{between, bound_of_releases, local_bound};
 pub use names::{Named, NodeNames, named};
 pub use observer::{Observer, Senders};
 pub use outsider::of_outsider;
-pub use patience::{
-    GivenUp, Limit, Patient, PatientAccount, Replaced, Time, WORK, Why, account_or_bound, is_beyond,
-    is_too_large, locked, sharing, was_out,
-};
+pub use patience::{Limit, Patient, Replaced, WORK, Why, account_or_bound, locked, sharing, was_out};
 pub use search::of_pair as search_of_pair;
 pub use smaller::at_most;
 pub use statement::{Said, Statement};

@@ -3,9 +3,16 @@
 
 use ndarray::Array2;
 use ndp_account::parts::Attack;
-use ndp_account::{Attacker, Error, LinearProtocol};
+use ndp_account::{Attacker, Error, LinearProtocol, Observer};
 use ndp_dp::{NoiseMultiplier, Sensitivity};
 use rand::Rng;
+
+/// The members of the coalition, after checking that `u` is not one of them.
+pub(super) fn observed(u: usize, observer: &Observer, nodes: usize) -> Result<Vec<usize>, Error> {
+    observer.require_no_taps()?;
+    observer.checked_source(u, nodes)?;
+    Ok(observer.checked(nodes)?.to_vec())
+}
 
 /// An attack that scores one run after the other. `score` runs the protocol in one of the two worlds, the
 /// higher one if its first argument says so.

@@ -7,7 +7,7 @@ use crate::progress::Progress;
 use crate::question;
 use ndp_account::Protocol as _;
 use ndp_account::parts::ByMu;
-use ndp_account::{Account, Coverage, Covered};
+use ndp_account::{Account, Coverage, Covered, largest};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::words;
@@ -90,21 +90,12 @@ pub(super) fn all(
     let all = (0..accounts.len()).into_par_iter().map(of_observer).collect::<Result<Vec<_>, Failure>>()?;
     let not_known = all.iter().map(|found| found.not_known).sum();
     let entries: Vec<Entry> = all.into_iter().flat_map(|found| found.entries).collect();
-    // Computing these bounds takes no time. If the account has a class, its bound is the same for every node.
-    let at_most = |account: &dyn Account| {
-        let observer = account.observer();
-        let bound = protocol.local_bound(observer).ok()?;
-        let loss = |u: usize| losses.loss(&bound.profile(u, noise).ok()?).ok().map(|loss| *loss.value());
-        let mut others = (0..n).filter(|&u| !observer.contains(u));
-        match bound.class() {
-            Some(_) => others.next().and_then(loss),
-            None => others.map(loss).try_fold(0.0, |most: f64, loss| Some(most.max(loss?))),
-        }
-    };
     let mut bound = None;
     if not_known > 0 {
-        let bounds: Option<Vec<f64>> = accounts.iter().map(|account| at_most(account.as_ref())).collect();
-        bound = bounds.map(|bounds| bounds.into_iter().fold(0.0, f64::max));
+        // These bounds take no time.
+        let bounds = accounts.iter().map(|account| protocol.local_bound(account.observer()));
+        let most = bounds.collect::<Result<Vec<_>, _>>().and_then(|bounds| largest(&bounds, noise, measure));
+        bound = most.ok().map(|worst| worst.map_or(0.0, |worst| *worst.loss.value()));
     }
     if entries.is_empty() && not_known > 0 && bound.is_none() {
         return Err(Failure::Refused(if protocol.counts_work() {
@@ -145,38 +136,27 @@ pub(super) fn of_others(
     noise: NoiseMultiplier,
     measure: Measure,
 ) -> Result<Option<f64>, Failure> {
-    let losses = bounded(covered).into_par_iter().map(|(account, u)| -> Result<f64, Failure> {
-        Ok(account.profile(u, noise)?.loss(measure)?.into_value())
-    });
-    Ok(losses.collect::<Result<Vec<_>, _>>()?.into_iter().reduce(f64::max))
+    Ok(largest(others(covered), noise, measure)?.map(|worst| *worst.loss.value()))
 }
 
 /// The share of right guesses about all pairs of the question: those that were computed, and those that a
 /// bound covers.
 pub(super) fn right_guesses(covered: &Covered<'_>, entries: &[Entry], noise: NoiseMultiplier) -> Option<f64> {
     let of_entry = |entry: &Entry| (covered.looked_at()[entry.observer].as_ref(), entry.u);
-    words::right_guesses(entries.iter().map(of_entry).chain(bounded(covered)), noise)
+    let of_other = |account: &dyn Account| {
+        let outside = (0..account.node_count()).filter(|&u| !account.observer().contains(u));
+        // All nodes of a class are alike.
+        outside.take(if account.class().is_some() { 1 } else { usize::MAX }).collect::<Vec<_>>()
+    };
+    let of_others = others(covered)
+        .iter()
+        .flat_map(|account| of_other(account.as_ref()).into_iter().map(move |u| (account.as_ref(), u)));
+    words::right_guesses(entries.iter().map(of_entry).chain(of_others), noise)
 }
 
-/// The pairs of observers who were not looked at, one of each class.
-fn bounded<'a>(covered: &'a Covered<'_>) -> Vec<(&'a dyn Account, usize)> {
-    if matches!(covered.coverage, Coverage::Symmetric { .. }) {
-        // By symmetry these observers learn what those learn who were looked at.
-        return Vec::new();
-    }
-    let (mut classes, mut pairs) = (Vec::new(), Vec::new());
-    for account in covered.others() {
-        let nodes = (0..account.node_count()).filter(|&u| !account.observer().contains(u));
-        match account.class() {
-            Some(class) if classes.contains(&class) => {}
-            Some(class) => {
-                classes.push(class);
-                pairs.extend(nodes.take(1).map(|u| (account.as_ref(), u)));
-            }
-            None => pairs.extend(nodes.map(|u| (account.as_ref(), u))),
-        }
-    }
-    pairs
+/// The accounts of those who were not looked at; none where by symmetry they learn what those learn who were.
+fn others<'c, 'a>(covered: &'c Covered<'a>) -> &'c [Box<dyn Account + 'a>] {
+    if matches!(covered.coverage, Coverage::Symmetric { .. }) { &[] } else { covered.others() }
 }
 
 /// Pairs whose losses are computed beside one another.

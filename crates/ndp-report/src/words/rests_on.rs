@@ -79,8 +79,7 @@ pub fn rests_on(what: &RestsOn) -> String {
 }
 
 /// What may differ between neighboring inputs, as a sentence without its period.
-#[must_use]
-pub fn changes_in(set: &SensitivitySet) -> String {
+fn changes_in(set: &SensitivitySet) -> String {
     match set {
         SensitivitySet::UseLevel => {
             "one use of one node's data changes, by a vector of length at most 1 times the sensitivity; its other uses do not change"
@@ -141,8 +140,7 @@ pub fn changes_of_uses(set: &SensitivitySet, uses: usize) -> String {
 }
 
 /// What contributions were taken to depend on, as a sentence without its period.
-#[must_use]
-pub const fn dependence(reads: Dependence) -> &'static str {
+const fn dependence(reads: Dependence) -> &'static str {
     match reads {
         Dependence::Fixed => {
             "contributions depend on nothing but their owners' data, as the program declares"

@@ -51,8 +51,7 @@ pub fn changes(statement: &Statement) -> String {
 }
 
 /// The same for one possibility.
-#[must_use]
-pub const fn change_of(changes: Changes) -> &'static str {
+const fn change_of(changes: Changes) -> &'static str {
     match changes {
         Changes::Value => "the value of one node, anywhere in its range",
         Changes::EveryContribution => "everything that one node contributes, each time anywhere in the range",

@@ -89,26 +89,26 @@ impl Replaced {
 
 /// An account whose profiles have a limit. It offers no `unit_losses`: an account that has them answers at
 /// once and is used directly.
-pub struct PatientAccount<'a> {
+pub(super) struct PatientAccount<'a> {
     /// The account.
-    pub account: Box<dyn Account + 'a>,
+    pub(super) account: Box<dyn Account + 'a>,
     /// When its answers end.
-    pub time: Time,
-    /// What may stand for them.
-    pub bound: Option<Box<dyn Account + 'a>>,
+    pub(super) time: Time,
+    /// The bound that may replace its answers.
+    pub(super) bound: Option<Box<dyn Account + 'a>>,
     /// Whether the bound may replace single pairs that are not known in time.
-    pub every_pair: bool,
-    /// Where it is written that it did.
-    pub given_up: GivenUp,
+    pub(super) every_pair: bool,
+    /// Records that the bound replaced an answer.
+    pub(super) given_up: GivenUp,
 }
 
 /// When answers end.
 #[derive(Clone)]
-pub struct Time {
+pub(super) struct Time {
     /// Ends the work of the account.
-    pub stop: Stop,
+    pub(super) stop: Stop,
     /// The time of each question, counted from when it is asked, if not all questions end together.
-    pub of_question: Option<Duration>,
+    pub(super) of_question: Option<Duration>,
 }
 
 impl Time {
@@ -121,15 +121,16 @@ impl Time {
     }
 }
 
-/// Where it is written that the bound replaced answers of an account.
+/// Records that the bound replaced answers of an account.
 #[derive(Clone)]
-pub struct GivenUp {
+pub(super) struct GivenUp {
     /// Set where the bound replaced a pair that did not fit in memory, and without `cut` wherever it did.
-    pub used: Arc<AtomicBool>,
-    /// With an account for whose pairs the bound may stand, all of them.
-    pub cut: Option<Arc<Mutex<BTreeSet<Observer>>>>,
+    pub(super) used: Arc<AtomicBool>,
+    /// The observers about whom the bound now answers for every pair; `None` where it replaces single answers
+    /// only.
+    pub(super) cut: Option<Arc<Mutex<BTreeSet<Observer>>>>,
     /// The observer of the account.
-    pub of: Observer,
+    pub(super) of: Observer,
 }
 
 impl GivenUp {
@@ -289,7 +290,7 @@ pub fn was_out(error: &Error) -> bool {
 }
 
 /// Whether the error says that an answer does not fit in memory or precision.
-pub fn is_too_large(error: &Error) -> bool {
+pub(super) fn is_too_large(error: &Error) -> bool {
     matches!(
         error,
         Error::Certify(Certify::TooLarge { .. } | Certify::NotCertified { .. })
@@ -298,7 +299,7 @@ pub fn is_too_large(error: &Error) -> bool {
 }
 
 /// Whether an answer was refused because it would hold more than so many bytes, which more patience allows.
-pub fn is_beyond(error: &Error, memory: u64) -> bool {
+pub(super) fn is_beyond(error: &Error, memory: u64) -> bool {
     match error {
         Error::Certify(Certify::TooLarge { limit, .. }) => *limit == memory,
         Error::Graph(ndp_graph::Error::TooLarge { limit, .. }) => *limit == u128::from(memory),

@@ -103,7 +103,7 @@ impl Limit {
         self.time().is_some_and(|time| time.is_zero())
     }
 
-    /// The same kind of limit, of so much time or the work of as much on two cores.
+    /// The same kind of limit: this much time or, where work is counted, what two cores do in it.
     pub(super) fn of(&self, time: Duration) -> Self {
         self.alike(match self.kind {
             Kind::Never => Kind::Never,
@@ -112,7 +112,8 @@ impl Limit {
         })
     }
 
-    /// Half of what is left; the end in time that this was `started`.
+    /// Half of what is left of a limit that began at `started`; for a limit in time, also the moment when
+    /// this half ends.
     pub(super) fn half(&self, started: Instant) -> (Stop, Option<Instant>) {
         match &self.kind {
             Kind::Never => (self.outer.clone(), None),

@@ -4,15 +4,14 @@
 mod account;
 mod limit;
 
-pub use account::{
-    GivenUp, PatientAccount, Replaced, Time, account_or_bound, is_beyond, is_too_large, locked, was_out,
-};
+pub use account::{Replaced, account_or_bound, locked, was_out};
 pub use limit::{Limit, WORK, sharing};
 
 use super::{Account, Attacker, Audience, Covered, Observer, Protocol, Row, Target, bound_is_attained};
 use crate::Error;
 use crate::forward::forward;
 use crate::ordered::each_in_order;
+use account::{GivenUp, PatientAccount, Time, is_beyond, is_too_large};
 use limit::{LEAST_TO_BUILD, share};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::progress::{Stop, Stopped};

@@ -81,8 +81,6 @@ pub struct Optimized {
     /// Its mean or largest `L_uv`, at most the target, in floating point. The account of gossip with this
     /// schedule is the guarantee.
     pub loss: Estimate<f64>,
-    /// The number of steps taken.
-    pub iterations: usize,
 }
 
 /// The schedule of `rounds` rounds with the least noise error whose losses `L_uv` of the given `pairs` `(u,
@@ -127,7 +125,7 @@ pub fn optimize(
     let mut weights = vec![1.0 / pairs.count() as f64; pairs.count()];
     let mut best: Option<Optimized> = None;
     let mut lower: f64 = costs[0] * floor;
-    for iteration in 1..=stopping.steps.max(1) {
+    for _ in 1..=stopping.steps.max(1) {
         let (losses, slopes) = evaluate(&observers, &variances, &weights)?;
         let mean: f64 = losses.iter().zip(&weights).map(|(l, w)| l * w).sum();
         let attained = match limit {
@@ -141,14 +139,13 @@ pub fn optimize(
             let variances: Vec<f64> = variances.iter().map(|s| s * scale).collect();
             NoiseSchedule::new(variances.clone())?;
             let loss = Estimate::new(attained / scale);
-            best = Some(Optimized { variances, error, error_lower_bound: 0.0, loss, iterations: iteration });
+            best = Some(Optimized { variances, error, error_lower_bound: 0.0, loss });
         }
         // By convexity, at the scale at which the linearised constraint is tightest.
         let steepest = slopes.iter().zip(&costs).fold(0.0f64, |m, (g, c)| m.max(g / c));
         lower = lower.max(costs[0] * floor + (mean * mean / bound - slopes[0] * floor).max(0.0) / steepest);
         let found = best.as_mut().expect("the first step sets it");
         found.error_lower_bound = lower.min(found.error);
-        found.iterations = iteration;
         if found.error <= lower * (1.0 + stopping.tolerance) {
             break;
         }

@@ -7,7 +7,7 @@
 use super::constant_data::require_no_caps;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::alike::{Alike, Least, bound};
-use crate::walk::attacks::{by_run, on_paths};
+use crate::walk::attacks::{by_run, observed, on_paths};
 use crate::walk::graph::{CostLaw, seen_to_hold};
 use crate::walk::histogram::response_of;
 use crate::walk::{Bounds, HistogramEstimator, OnPath, TokenNoise};
@@ -134,10 +134,8 @@ impl Protocol for CompleteSum {
         Ok(((noise.get() * noise.get() + 0.25) / steps).sqrt())
     }
 
-    /// The last contribution stays with its holder unless the token is published.
     fn message_count(&self) -> Result<f64, Error> {
-        let kept = usize::from(!self.walk.is_published());
-        Ok(self.walk.step_count().saturating_sub(kept) as f64)
+        Ok(message_count(self.walk))
     }
 
     fn attack<'a>(
@@ -172,11 +170,10 @@ impl CompleteSum {
     }
 }
 
-/// The members of the coalition, after checking that `u` is not one of them.
-fn observed(u: usize, observer: &Observer, nodes: usize) -> Result<Vec<usize>, Error> {
-    observer.require_no_taps()?;
-    observer.checked_source(u, nodes)?;
-    Ok(observer.checked(nodes)?.to_vec())
+/// The last contribution stays with its holder unless the token is published.
+fn message_count(walk: CompleteWalk) -> f64 {
+    let kept = usize::from(!walk.is_published());
+    walk.step_count().saturating_sub(kept) as f64
 }
 
 struct SumCurve {
@@ -299,10 +296,8 @@ impl Protocol for CompleteHistogram {
         Ok((variance / (steps * steps) + 0.25 / steps).sqrt())
     }
 
-    /// The last contribution stays with its holder unless the token is published.
     fn message_count(&self) -> Result<f64, Error> {
-        let kept = usize::from(!self.walk.is_published());
-        Ok(self.walk.step_count().saturating_sub(kept) as f64)
+        Ok(message_count(self.walk))
     }
 
     /// Everybody else reports label 0, and `u` reports 0 or 1. The score is the number of reports of 1 in the

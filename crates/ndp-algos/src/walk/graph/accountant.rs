@@ -4,7 +4,7 @@ use super::by_cost::{ByCost, Quick, least_noise_by_law};
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
 use super::{EdgeRule, LocalLoss, Steps, TokenAveraging, TokenWalk, origins, quick};
-use crate::walk::attacks::on_paths;
+use crate::walk::attacks::{observed, on_paths};
 use crate::walk::{FinalToken, OnPath};
 use ndarray::Array1;
 use ndp_account::{
@@ -115,10 +115,7 @@ impl Protocol for TokenWalk {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        observer.require_no_taps()?;
-        let nodes = TokenWalk::node_count(self);
-        let members = observer.checked(nodes)?.to_vec();
-        observer.checked_source(u, nodes)?;
+        let members = observed(u, observer, TokenWalk::node_count(self))?;
         let (steps, final_token) = (Steps::RunningAverage, self.options().final_token);
         let averaging = TokenAveraging { steps, initial: Array1::zeros(1), final_token };
         let drawn = move |rng: &mut dyn Rng| {

@@ -3,7 +3,7 @@
 use super::RingHistogram;
 use crate::walk::FinalToken;
 use crate::walk::alike::{Alike, bound};
-use crate::walk::attacks::by_run;
+use crate::walk::attacks::{by_run, observed};
 use crate::walk::histogram::response_of;
 use ndarray::Array2;
 use ndp_account::Error;
@@ -62,10 +62,8 @@ impl Protocol for RingHistogram {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        observer.require_no_taps()?;
         let nodes = RingHistogram::node_count(self);
-        let members = observer.checked(nodes)?;
-        observer.checked_source(u, nodes)?;
+        let members = observed(u, observer, nodes)?;
         let (histogram, v) = (self.at(noise)?, members[0]);
         Ok(by_run(move |higher, rng| {
             let shape = (histogram.rounds(), nodes);
