@@ -144,8 +144,8 @@ impl Program {
     }
 }
 
-/// `(1/R) Σ_v (Σ_i |c_vi - a_i| / 2)²`; for every noise `(1/R) Σ_v k_v² V`; and the largest difference between
-/// the sum of the weights of a result and that of the mean.
+/// `(1/R) Σ_v (Σ_i |c_vi - a_i| / 2)²`; for every noise `(1/R) Σ_v k_v² V`; and the largest difference
+/// between the sum of the weights of a result and that of the mean.
 struct Parts {
     bias: f64,
     shares: Vec<f64>,

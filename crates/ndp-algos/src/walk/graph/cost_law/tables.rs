@@ -72,7 +72,8 @@ pub(super) struct Tables {
 
 impl Tables {
     /// Combines the tables: each cost is taken from the finest table that contains it, and from above no
-    /// coarser table knows less. `most` is the largest cost, and `attained` says whether there is a lower law.
+    /// coarser table knows less. `most` is the largest cost, and `attained` says whether there is a lower
+    /// law.
     pub(super) fn joined(
         which: Which,
         (coarse, spread): (Vec<Arc<Level>>, Vec<Arc<Spread>>),
