@@ -49,8 +49,8 @@ impl Account {
         Ok(Self { cell: Arc::new(cell?), replaced })
     }
 
-    /// The same, or the bound that holds at no cost, in place of what is not known in so many seconds: here, and
-    /// at each later question.
+    /// The account; or the bound that is known at once, where this call or a later question is not answered within
+    /// so many seconds.
     pub(crate) fn within(
         kind: Arc<Kind>,
         observer: &Observer,

@@ -105,7 +105,8 @@ pub(crate) fn log_mean(
     let charge = |path: &Path| (path.probability, theta * path.cost(u, observers, slopes, published));
     let charges: Vec<(f64, f64)> = paths.iter().map(charge).collect();
     let largest = charges.iter().fold(0.0, |most: f64, (_, charge)| most.max(*charge));
-    if largest < 1.0 {
+    // A large charge of a small probability has a small mean all the same.
+    if largest < 600.0 {
         charges.iter().map(|(p, charge)| p * charge.exp_m1()).sum::<f64>().ln_1p()
     } else {
         charges.iter().map(|(p, charge)| p * (charge - largest).exp()).sum::<f64>().ln() + largest

@@ -34,8 +34,9 @@ struct Found<'a> {
     study: &'a Study<'a>,
     /// The observers whose accounts were computed.
     observers: Vec<Observer>,
-    /// The labels of the nodes; below, the names of the observers.
+    /// The labels of the nodes.
     names: Vec<String>,
+    /// The names of the observers.
     of_observer: Vec<String>,
     entries: Vec<Entry>,
     /// The number of pairs whose loss was not known before `--patience` ran out.

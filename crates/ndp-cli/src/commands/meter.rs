@@ -52,9 +52,9 @@ struct Watch<'a> {
     asked: &'a Asked,
     delta: Delta,
     feed: Feed,
-    /// What was last written as JSON; below, what was last shown on the terminal or the page, after how many
-    /// rounds.
+    /// What was last written as JSON.
     told: Option<Known>,
+    /// What was last shown on the terminal or the page, and after how many rounds.
     shown: Option<(Known, Option<u64>)>,
     json: Vec<u8>,
     live: bool,

@@ -17,8 +17,9 @@ pub(crate) struct Plan {
     /// Version of the format.
     #[serde(rename = "ndp-plan")]
     pub(crate) format: u32,
-    /// The version of the program, and below the hash of its build.
+    /// The version of the program.
     pub(crate) ndp: String,
+    /// The hash of its build.
     pub(crate) build: String,
     /// A hash of everything that the lines depend on.
     pub(crate) hash: String,
