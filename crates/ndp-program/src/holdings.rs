@@ -178,15 +178,31 @@ impl Holdings {
         Err(ProgramError::NotHeld { nodes: nodes.to_vec(), what }.into())
     }
 
-    /// Whether the value follows by the program's own sums from what the nodes hold.
-    fn by_sums(&self, program: &Program, nodes: &[usize], value: usize) -> bool {
+    /// Whether the value follows by the program's own sums from what the nodes hold. A sum of public values
+    /// is public: the mean that every node ends with is followed once, not once for every node.
+    fn by_sums(&mut self, program: &Program, nodes: &[usize], value: usize) -> bool {
         let mut group = nodes.to_vec();
         group.sort_unstable();
-        let has = |value: usize| {
-            let mut holders = self.held.range((value, 0)..=(value, usize::MAX)).map(|(_, node)| node);
-            self.public[value] || holders.any(|node| group.binary_search(node).is_ok())
+        let holds = |value: usize| match nodes {
+            [node] => self.held.contains(&(value, *node)),
+            _ => {
+                let mut holders = self.held.range((value, 0)..=(value, usize::MAX)).map(|(_, node)| node);
+                holders.any(|node| group.binary_search(node).is_ok())
+            }
         };
-        if has(value) {
+        let (mut open, mut all_public, mut formed) = (BTreeSet::from([value]), true, true);
+        while let Some(next) = open.pop_last().filter(|_| formed) {
+            match &program.values[next] {
+                _ if self.public[next] => {}
+                _ if holds(next) => all_public = false,
+                Definition::Contribution(_) | Definition::Noise(_) => formed = false,
+                sum => sum.each_term(|term, _| {
+                    open.insert(term);
+                }),
+            }
+        }
+        if formed {
+            self.public[value] = all_public;
             return true;
         }
         // The missing terms may be most of a sum that the node was told, such as that of its neighbors.
@@ -205,17 +221,7 @@ impl Holdings {
                 return true;
             }
         }
-        let mut open = BTreeSet::from([value]);
-        while let Some(next) = open.pop_last() {
-            match &program.values[next] {
-                _ if has(next) => {}
-                Definition::Contribution(_) | Definition::Noise(_) => return false,
-                sum => sum.each_term(|term, _| {
-                    open.insert(term);
-                }),
-            }
-        }
-        true
+        false
     }
 }
 
