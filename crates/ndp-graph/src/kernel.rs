@@ -3,11 +3,10 @@
 //!
 //! Every kernel is a plain loop over small arrays, compiled three times (for any x86-64, with AVX2, with
 //! AVX-512) and chosen at run time. Products and sums are written apart, never as a fused multiply-add, and
-//! every sum has one order, so all three versions give the same bits. This is the only module of the crate
-//! with `unsafe` code: the calls of the versions whose vector unit was just detected.
-#![allow(unsafe_code)]
+//! every sum has one order, so all three versions give the same bits.
 
 use crate::Csr;
+use multiversion::multiversion;
 
 /// `B` numbers that fill whole cache lines: one row of a panel of `B` interleaved columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,71 +18,43 @@ impl<const B: usize> Lanes<B> {
     pub const ZERO: Self = Self([0.0; B]);
 }
 
-/// Defines a function that runs its body compiled for the best vector unit present.
-macro_rules! multiversion {
-    ($(#[$meta:meta])* fn $name:ident<$(const $g:ident: $gt:ty),*>($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
-        $(#[$meta])*
-        pub fn $name<$(const $g: $gt),*>($($arg: $ty),*) {
-            #[inline(always)]
-            fn body<$(const $g: $gt),*>($($arg: $ty),*) $body
-
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx512f")]
-                fn avx512<$(const $g: $gt),*>($($arg: $ty),*) {
-                    body::<$($g),*>($($arg),*);
-                }
-                #[target_feature(enable = "avx2")]
-                fn avx2<$(const $g: $gt),*>($($arg: $ty),*) {
-                    body::<$($g),*>($($arg),*);
-                }
-                if is_x86_feature_detected!("avx512f") {
-                    // SAFETY: the function needs AVX-512F and nothing else, and the line above found it.
-                    return unsafe { avx512::<$($g),*>($($arg),*) };
-                }
-                if is_x86_feature_detected!("avx2") {
-                    // SAFETY: the function needs AVX2 and nothing else, and the line above found it.
-                    return unsafe { avx2::<$($g),*>($($arg),*) };
-                }
+/// The first `K` lanes of combinations of rows: `out_i = Σ_k weights_k rows[columns_k]` over `k` from
+/// `starts[i]` to `starts[i + 1] − 1`.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+pub fn combine<const K: usize, const B: usize>(
+    starts: &[usize],
+    columns: &[u32],
+    weights: &[f64],
+    rows: &[Lanes<B>],
+    out: &mut [Lanes<B>],
+) {
+    for (range, out) in starts.windows(2).zip(out) {
+        let range = range[0]..range[1];
+        let mut sums = [0.0; K];
+        for (&j, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
+            for (sum, value) in sums.iter_mut().zip(&rows[j as usize].0) {
+                *sum += weight * value;
             }
-            body::<$($g),*>($($arg),*);
         }
-    };
-}
-
-multiversion! {
-    /// The first `K` lanes of rows `first..` of `Y = W X`.
-    fn multiply_rows<const K: usize>(w: &Csr, first: usize, x: &[Lanes<16>], y: &mut [Lanes<16>]) {
-        let (starts, columns, weights) = w.parts();
-        for (range, out) in starts[first..].windows(2).zip(y) {
-            let range = range[0]..range[1];
-            let mut sums = [0.0; K];
-            for (&j, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
-                for (sum, value) in sums.iter_mut().zip(&x[j as usize].0) {
-                    *sum += weight * value;
-                }
-            }
-            out.0[..K].copy_from_slice(&sums);
-        }
+        out.0[..K].copy_from_slice(&sums);
     }
 }
 
-multiversion! {
-    /// Rows `first..` of `Y = W X` for `K` numbers to a row.
-    fn multiply_models<const K: usize>(w: &Csr, first: usize, x: &[f64], y: &mut [f64]) {
-        let (x, _) = x.as_chunks::<K>();
-        let (y, _) = y.as_chunks_mut::<K>();
-        let (starts, columns, weights) = w.parts();
-        for (range, out) in starts[first..].windows(2).zip(y) {
-            let range = range[0]..range[1];
-            let mut sums = [0.0; K];
-            for (&j, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
-                for (sum, value) in sums.iter_mut().zip(&x[j as usize]) {
-                    *sum += weight * value;
-                }
+/// Rows `first..` of `Y = W X` for `K` numbers to a row.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+fn multiply_models<const K: usize>(w: &Csr, first: usize, x: &[f64], y: &mut [f64]) {
+    let (x, _) = x.as_chunks::<K>();
+    let (y, _) = y.as_chunks_mut::<K>();
+    let (starts, columns, weights) = w.parts();
+    for (range, out) in starts[first..].windows(2).zip(y) {
+        let range = range[0]..range[1];
+        let mut sums = [0.0; K];
+        for (&j, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
+            for (sum, value) in sums.iter_mut().zip(&x[j as usize]) {
+                *sum += weight * value;
             }
-            *out = sums;
         }
+        *out = sums;
     }
 }
 
@@ -112,76 +83,73 @@ pub fn multiply_rows_of(w: &Csr, first: usize, width: usize, x: &[f64], y: &mut 
 /// Examples whose scores are computed side by side.
 pub const SCORES: usize = 16;
 
-multiversion! {
-    /// Adds to `right` a value for every example: `worth[0]` if its score `intercept + Σ_j model[j] x_j` is
-    /// positive, else `worth[1]`. Features come in blocks of `B` examples, one block per feature.
-    fn add_worth<const B: usize>(
-        blocks: &[[f64; B]],
-        worth: &[[[f64; B]; 2]],
-        model: &[f64],
-        intercept: f64,
-        right: &mut f64,
-    ) {
+/// Adds to `right` a value for every example: `worth[0]` if its score `intercept + Σ_j model[j] x_j` is
+/// positive, else `worth[1]`. Features come in blocks of `B` examples, one block per feature.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+pub fn add_worth<const B: usize>(
+    blocks: &[[f64; B]],
+    worth: &[[[f64; B]; 2]],
+    model: &[f64],
+    intercept: f64,
+    right: &mut f64,
+) {
+    let mut sums = [0.0; B];
+    for (features, worth) in blocks.chunks_exact(model.len()).zip(worth) {
+        let mut scores = [intercept; B];
+        for (column, weight) in features.iter().zip(model) {
+            for (score, x) in scores.iter_mut().zip(column) {
+                *score += weight * x;
+            }
+        }
+        for k in 0..B {
+            sums[k] += if scores[k] > 0.0 { worth[0][k] } else { worth[1][k] };
+        }
+    }
+    *right += sums.iter().sum::<f64>();
+}
+
+/// One round of message shares on rows `first..`: adds `x² · scale` to the shares, writes `Y = W X` and
+/// adds the squares of `Y` to `squares`. With `SUM`, a row has one share for all its lanes; without it,
+/// one for each lane.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+pub fn share_rows<const B: usize, const SUM: bool>(
+    w: &Csr,
+    first: usize,
+    x: &[Lanes<B>],
+    scale: &[f64; B],
+    y: &mut [Lanes<B>],
+    shares: &mut [f64],
+    squares: &mut [f64; B],
+) {
+    let stride = if SUM { 1 } else { B };
+    let mut norms = [0.0; B];
+    let (starts, columns, weights) = w.parts();
+    let rows = starts[first..].windows(2).zip(&x[first..]);
+    for (((range, charged), out), share) in rows.zip(y).zip(shares.chunks_exact_mut(stride)) {
+        let range = range[0]..range[1];
         let mut sums = [0.0; B];
-        for (features, worth) in blocks.chunks_exact(model.len()).zip(worth) {
-            let mut scores = [intercept; B];
-            for (column, weight) in features.iter().zip(model) {
-                for (score, x) in scores.iter_mut().zip(column) {
-                    *score += weight * x;
-                }
-            }
-            for k in 0..B {
-                sums[k] += if scores[k] > 0.0 { worth[0][k] } else { worth[1][k] };
+        for (&j, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
+            for (sum, value) in sums.iter_mut().zip(&x[j as usize].0) {
+                *sum += weight * value;
             }
         }
-        *right += sums.iter().sum::<f64>();
+        for (norm, sum) in norms.iter_mut().zip(&sums) {
+            *norm += sum * sum;
+        }
+        out.0 = sums;
+        add_shares::<B, SUM>(charged, scale, share);
+    }
+    for (square, norm) in squares.iter_mut().zip(&norms) {
+        *square += norm;
     }
 }
 
-multiversion! {
-    /// One round of message shares on rows `first..`: adds `x² · scale` to the shares, writes `Y = W X` and
-    /// adds the squares of `Y` to `squares`. With `SUM`, a row has one share for all its lanes; without it,
-    /// one for each lane.
-    fn share_rows<const B: usize, const SUM: bool>(
-        w: &Csr,
-        first: usize,
-        x: &[Lanes<B>],
-        scale: &[f64; B],
-        y: &mut [Lanes<B>],
-        shares: &mut [f64],
-        squares: &mut [f64; B],
-    ) {
-        let stride = if SUM { 1 } else { B };
-        let mut norms = [0.0; B];
-        let (starts, columns, weights) = w.parts();
-        let rows = starts[first..].windows(2).zip(&x[first..]);
-        for (((range, charged), out), share) in rows.zip(y).zip(shares.chunks_exact_mut(stride)) {
-            let range = range[0]..range[1];
-            let mut sums = [0.0; B];
-            for (&j, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
-                for (sum, value) in sums.iter_mut().zip(&x[j as usize].0) {
-                    *sum += weight * value;
-                }
-            }
-            for (norm, sum) in norms.iter_mut().zip(&sums) {
-                *norm += sum * sum;
-            }
-            out.0 = sums;
-            add_shares::<B, SUM>(charged, scale, share);
-        }
-        for (square, norm) in squares.iter_mut().zip(&norms) {
-            *square += norm;
-        }
-    }
-}
-
-multiversion! {
-    /// Adds `x² · scale` to the shares of rows of a panel, as [`share_rows`] does.
-    fn last_shares<const B: usize, const SUM: bool>(x: &[Lanes<B>], scale: &[f64; B], shares: &mut [f64]) {
-        let stride = if SUM { 1 } else { B };
-        for (x, share) in x.iter().zip(shares.chunks_exact_mut(stride)) {
-            add_shares::<B, SUM>(x, scale, share);
-        }
+/// Adds `x² · scale` to the shares of rows of a panel, as [`share_rows`] does.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+pub fn last_shares<const B: usize, const SUM: bool>(x: &[Lanes<B>], scale: &[f64; B], shares: &mut [f64]) {
+    let stride = if SUM { 1 } else { B };
+    for (x, share) in x.iter().zip(shares.chunks_exact_mut(stride)) {
+        add_shares::<B, SUM>(x, scale, share);
     }
 }
 
@@ -210,63 +178,44 @@ fn add_shares<const B: usize, const SUM: bool>(x: &Lanes<B>, scale: &[f64; B], s
 
 /// The first `width` lanes of rows `first..` of `Y = W X`.
 pub fn multiply(w: &Csr, first: usize, x: &[Lanes<16>], width: usize, y: &mut [Lanes<16>]) {
+    let (starts, columns, weights) = w.parts();
     match width.div_ceil(4) {
-        1 => multiply_rows::<4>(w, first, x, y),
-        2 => multiply_rows::<8>(w, first, x, y),
-        3 => multiply_rows::<12>(w, first, x, y),
-        _ => multiply_rows::<16>(w, first, x, y),
+        1 => combine::<4, 16>(&starts[first..], columns, weights, x, y),
+        2 => combine::<8, 16>(&starts[first..], columns, weights, x, y),
+        3 => combine::<12, 16>(&starts[first..], columns, weights, x, y),
+        _ => combine::<16, 16>(&starts[first..], columns, weights, x, y),
     }
 }
 
-/// `Σ x y`, in eight sums side by side.
+/// `Σ x y`, in eight sums side by side and then in order.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
 pub fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let mut sum = 0.0;
-    dot_lanes::<8>(x, y, &mut sum);
-    sum
+    let (x, x_rest) = x.as_chunks::<8>();
+    let (y, y_rest) = y.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (x, y) in x.iter().zip(y) {
+        for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+            *sum += x * y;
+        }
+    }
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+    rest + sums.iter().sum::<f64>()
 }
 
-/// `Σ w x y`, in eight sums side by side.
+/// `Σ w x y`, in eight sums side by side and then in order.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
 pub fn weighted_dot(x: &[f64], y: &[f64], weights: &[f64]) -> f64 {
-    let mut sum = 0.0;
-    weighted_lanes::<8>(x, y, weights, &mut sum);
-    sum
-}
-
-multiversion! {
-    /// The product of two vectors, in `B` sums side by side and then in order.
-    fn dot_lanes<const B: usize>(x: &[f64], y: &[f64], total: &mut f64) {
-        let (x, x_rest) = x.as_chunks::<B>();
-        let (y, y_rest) = y.as_chunks::<B>();
-        let mut sums = [0.0; B];
-        for (x, y) in x.iter().zip(y) {
-            for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
-                *sum += x * y;
-            }
+    let (x, x_rest) = x.as_chunks::<8>();
+    let (y, y_rest) = y.as_chunks::<8>();
+    let (weights, w_rest) = weights.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for ((x, y), w) in x.iter().zip(y).zip(weights) {
+        for (((sum, x), y), w) in sums.iter_mut().zip(x).zip(y).zip(w) {
+            *sum += x * y * w;
         }
-        for (x, y) in x_rest.iter().zip(y_rest) {
-            *total += x * y;
-        }
-        *total += sums.iter().sum::<f64>();
     }
-}
-
-multiversion! {
-    /// The product of two vectors with weights, in `B` sums side by side and then in order.
-    fn weighted_lanes<const B: usize>(x: &[f64], y: &[f64], w: &[f64], total: &mut f64) {
-        let (x, x_rest) = x.as_chunks::<B>();
-        let (y, y_rest) = y.as_chunks::<B>();
-        let (w, w_rest) = w.as_chunks::<B>();
-        let mut sums = [0.0; B];
-        for ((x, y), w) in x.iter().zip(y).zip(w) {
-            for (((sum, x), y), w) in sums.iter_mut().zip(x).zip(y).zip(w) {
-                *sum += x * y * w;
-            }
-        }
-        for ((x, y), w) in x_rest.iter().zip(y_rest).zip(w_rest) {
-            *total += x * y * w;
-        }
-        *total += sums.iter().sum::<f64>();
-    }
+    let rest: f64 = x_rest.iter().zip(y_rest).zip(w_rest).map(|((x, y), w)| x * y * w).sum();
+    rest + sums.iter().sum::<f64>()
 }
 
 #[cfg(test)]

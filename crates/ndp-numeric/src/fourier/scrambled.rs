@@ -22,6 +22,7 @@
 //! `17u` for radix 3. Errors from underflow are far smaller.
 
 use super::{TESTED, root};
+use multiversion::multiversion;
 
 /// The transform `z ↦ Σ_j z_j e^{−2πi jk/N}` with frequencies in the order of [`Self::frequencies`], and its
 /// inverse.
@@ -138,13 +139,10 @@ impl Scrambled {
 fn forward<const L: usize>(stages: &[Stage], re: &mut [[f64; L]], im: &mut [[f64; L]]) {
     let Some((first, rest)) = stages.split_first() else { return };
     if re.len() * L <= CACHED {
-        for stage in stages {
-            let blocks = re.chunks_exact_mut(stage.length).zip(im.chunks_exact_mut(stage.length));
-            blocks.for_each(|(re, im)| stage.forward(re, im));
-        }
+        stages.iter().for_each(|stage| forward_stage(stage, re, im));
         return;
     }
-    first.forward(re, im);
+    forward_stage(first, re, im);
     let length = first.length / first.radix;
     for (re, im) in re.chunks_exact_mut(length).zip(im.chunks_exact_mut(length)) {
         forward(rest, re, im);
@@ -154,17 +152,39 @@ fn forward<const L: usize>(stages: &[Stage], re: &mut [[f64; L]], im: &mut [[f64
 fn backward<const L: usize>(stages: &[Stage], re: &mut [[f64; L]], im: &mut [[f64; L]]) {
     let Some((first, rest)) = stages.split_first() else { return };
     if re.len() * L <= CACHED {
-        for stage in stages.iter().rev() {
-            let blocks = re.chunks_exact_mut(stage.length).zip(im.chunks_exact_mut(stage.length));
-            blocks.for_each(|(re, im)| stage.backward(re, im));
-        }
+        stages.iter().rev().for_each(|stage| backward_stage(stage, re, im));
         return;
     }
     let length = first.length / first.radix;
     for (re, im) in re.chunks_exact_mut(length).zip(im.chunks_exact_mut(length)) {
         backward(rest, re, im);
     }
-    first.backward(re, im);
+    backward_stage(first, re, im);
+}
+
+/// All blocks of a stage, compiled for the vector unit of the machine as well. Products and sums are written
+/// apart, so that all versions give the same bits.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+fn forward_stage<const L: usize>(stage: &Stage, re: &mut [[f64; L]], im: &mut [[f64; L]]) {
+    for (re, im) in re.chunks_exact_mut(stage.length).zip(im.chunks_exact_mut(stage.length)) {
+        match stage.radix {
+            4 => stage.forward_by_4(re, im),
+            3 => stage.by_3(re, im, true),
+            _ => by_2(re, im),
+        }
+    }
+}
+
+/// The inverse of [`forward_stage`], but for a factor.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+fn backward_stage<const L: usize>(stage: &Stage, re: &mut [[f64; L]], im: &mut [[f64; L]]) {
+    for (re, im) in re.chunks_exact_mut(stage.length).zip(im.chunks_exact_mut(stage.length)) {
+        match stage.radix {
+            4 => stage.backward_by_4(re, im),
+            3 => stage.by_3(re, im, false),
+            _ => by_2(re, im),
+        }
+    }
 }
 
 /// `(a, b)` times `(c, d)`.
@@ -183,22 +203,7 @@ fn quarters<T>(block: &mut [T]) -> [&mut [T]; 4] {
 }
 
 impl Stage {
-    fn forward<const L: usize>(&self, re: &mut [[f64; L]], im: &mut [[f64; L]]) {
-        match self.radix {
-            4 => self.forward_by_4(re, im),
-            3 => self.by_3(re, im, true),
-            _ => by_2(re, im),
-        }
-    }
-
-    fn backward<const L: usize>(&self, re: &mut [[f64; L]], im: &mut [[f64; L]]) {
-        match self.radix {
-            4 => self.backward_by_4(re, im),
-            3 => self.by_3(re, im, false),
-            _ => by_2(re, im),
-        }
-    }
-
+    #[inline(always)]
     fn forward_by_4<const L: usize>(&self, re: &mut [[f64; L]], im: &mut [[f64; L]]) {
         let q = self.length / 4;
         let [ar, br, cr, dr] = quarters(re);
@@ -223,6 +228,7 @@ impl Stage {
         }
     }
 
+    #[inline(always)]
     fn backward_by_4<const L: usize>(&self, re: &mut [[f64; L]], im: &mut [[f64; L]]) {
         let q = self.length / 4;
         let [ar, br, cr, dr] = quarters(re);
@@ -250,6 +256,7 @@ impl Stage {
         }
     }
 
+    #[inline(always)]
     fn by_3<const L: usize>(&self, re: &mut [[f64; L]], im: &mut [[f64; L]], forward: bool) {
         let third = self.length / 3;
         let (ar, rest) = re.split_at_mut(third);
@@ -284,6 +291,7 @@ impl Stage {
     }
 }
 
+#[inline(always)]
 fn by_2<const L: usize>(re: &mut [[f64; L]], im: &mut [[f64; L]]) {
     for part in [re, im] {
         let (a, b) = part.split_at_mut(1);

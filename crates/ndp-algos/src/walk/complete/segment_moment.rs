@@ -4,7 +4,9 @@
 //! `a_m = E e^{θ K²/m}`, `K ~ Bin(m, ρ)`, `a_0 = 1`, is stored as its excess `a_m − 1 = Σ_{k≥1} P(K = k)
 //! (e^{θ k²/m} − 1)`, a sum of positive terms that keeps all digits for the smallest `θ`.
 
+use multiversion::multiversion;
 use ndp_numeric::logspace::{log_add_exp, log_expm1};
+use rayon::prelude::*;
 
 /// Computes upper bounds on `ln (a_m − 1)`, for one `ρ` and one `θ`.
 pub(crate) struct SegmentMoments {
@@ -41,26 +43,54 @@ impl SegmentMoments {
         Self { rho, theta, ln_factor, longest_full_sum, tails }
     }
 
-    /// `ln (a_m − 1)`, rounded up; `−∞` for `a_m = 1`, infinite for a long segment without a known tail.
-    pub(crate) fn ln_excess(&self, m: usize) -> f64 {
+    /// `ln (a_m − 1)` for `m` from 0 to `count − 1`, rounded up; `−∞` for `a_m = 1`, infinite for a long
+    /// segment without a known tail.
+    pub(crate) fn ln_excesses(&self, count: usize) -> Vec<f64> {
+        let mut excesses = vec![0.0; count];
+        excesses.par_chunks_mut(LANES).with_min_len(8).enumerate().for_each(|(block, excesses)| {
+            let lengths = std::array::from_fn(|lane| block * LANES + lane);
+            let terms = lengths.map(|m| self.terms(m));
+            let has_ratios = |m: usize, last: usize| {
+                self.theta * (last as f64 * last as f64) / (m as f64) < MAX_CHARGE && last <= MAX_RATIOS
+            };
+            let by_ratios = std::array::from_fn(|lane| match terms[lane] {
+                Terms::UpTo { last, .. } if has_ratios(lengths[lane], last) => last,
+                _ => 0,
+            });
+            let ln_sums = self.sums_by_ratios(lengths, by_ratios);
+            for (lane, excess) in excesses.iter_mut().enumerate() {
+                let m = lengths[lane];
+                *excess = match terms[lane] {
+                    Terms::Known(ln_excess) => ln_excess,
+                    Terms::UpTo { last, rate } => {
+                        let summed =
+                            if by_ratios[lane] > 0 { ln_sums[lane] } else { self.sum_of_logs(m, last) };
+                        let left_out = rate.map_or(f64::NEG_INFINITY, |rate| self.ln_left_out(m, last, rate));
+                        log_add_exp(summed, left_out) + 4.0 * f64::EPSILON + self.ln_factor
+                    }
+                };
+            }
+        });
+        excesses
+    }
+
+    fn terms(&self, m: usize) -> Terms {
         if m == 0 || self.theta == 0.0 {
-            return f64::NEG_INFINITY;
+            return Terms::Known(f64::NEG_INFINITY);
         }
         let length = m as f64;
         if self.rho >= 1.0 {
-            return up_ln(log_expm1(self.theta * length), self.theta * length) + self.ln_factor;
+            let ln = up_ln(log_expm1(self.theta * length), self.theta * length);
+            return Terms::Known(ln + self.ln_factor);
         }
         let cut = CUT - self.rho.ln();
         let ends = |tail: &Tail| ((tail.from * length).max(cut / tail.rate).ceil(), tail.rate);
         let known = self.tails.iter().map(ends).min_by(|a, b| a.0.total_cmp(&b.0));
-        let known = known.filter(|&(stop, _)| stop < length);
-        if known.is_none() && m > self.longest_full_sum {
-            return f64::INFINITY;
+        match known.filter(|&(last, _)| last < length) {
+            Some((last, rate)) => Terms::UpTo { last: ndp_numeric::casts::floor(last), rate: Some(rate) },
+            None if m > self.longest_full_sum => Terms::Known(f64::INFINITY),
+            None => Terms::UpTo { last: m, rate: None },
         }
-        let last = known.map_or(m, |(stop, _)| ndp_numeric::casts::floor(stop));
-        let summed = self.sum(m, last);
-        let left_out = known.map_or(f64::NEG_INFINITY, |(_, rate)| self.ln_left_out(m, last, rate));
-        log_add_exp(summed, left_out) + 4.0 * f64::EPSILON + self.ln_factor
     }
 
     /// A bound on `ln` of the terms beyond `last`, each of which is at most `min(1, θ k²/m) e^{−rate·k}`,
@@ -74,51 +104,24 @@ impl SegmentMoments {
         if ratio < 1.0 { flat.min(small.ln() - rate * first) } else { flat }
     }
 
-    /// `ln` of the sum of the terms up to `last`, rounded up.
-    fn sum(&self, m: usize, last: usize) -> f64 {
-        let (length, most) = (m as f64, last as f64);
-        if self.theta * most * most / length < MAX_CHARGE && last <= MAX_RATIOS {
-            self.sum_by_ratios(m, last)
-        } else {
-            self.sum_of_logs(m, last)
-        }
-    }
-
-    /// The same sum, in which each term is computed from its predecessor.
-    fn sum_by_ratios(&self, m: usize, last: usize) -> f64 {
-        let length = m as f64;
+    /// `ln` of the sums of the terms up to `lasts`, rounded up; each term is computed from its predecessor.
+    fn sums_by_ratios(&self, lengths: [usize; LANES], lasts: [usize; LANES]) -> [f64; LANES] {
         let odds = self.rho / (1.0 - self.rho);
-        let ln_none = length * (-self.rho).ln_1p();
-        let mut shift = ln_none;
-        let mut mass = 1.0;
-        // The charge e^{θ k²/m} − 1, the step to the next one, e^{θ (2k+1)/m} − 1, and the step of that step.
-        let mut charge = 0.0;
-        let mut step = (self.theta / length).exp_m1();
-        let growth = (2.0 * self.theta / length).exp_m1();
-        let (mut sum, mut errors) = (0.0, 0.0);
-        for k in 1..=last {
-            let count = k as f64;
-            mass *= (m - k + 1) as f64 * odds / count;
-            charge += step + charge * step;
-            step += growth + step * growth;
-            let term = mass * charge;
-            sum += term;
-            errors += term * count * count;
-            if mass > LARGE || sum > LARGE {
-                mass /= LARGE;
-                sum /= LARGE;
-                errors /= LARGE;
-                shift += LN_LARGE;
-            }
-        }
-        // The step for k has the roundings of k products, and a charge those of k steps, each less than (3 +
-        // 2θ/m) ulp. A mass has 5k roundings, and the sum k.
-        let rounding = f64::EPSILON * (4.0 + 2.0 * self.theta / length);
-        let total = sum + rounding * (errors + 8.0 * sum);
-        total.ln() + shift + f64::EPSILON * (4.0 * ln_none.abs() + 2.0 * shift.abs() + 4.0)
+        let lengths = lengths.map(|m| m as f64);
+        let sums = sums_by_ratios(odds, self.theta, lengths, lasts);
+        std::array::from_fn(|lane| {
+            let (length, (sum, errors)) = (lengths[lane], (sums.terms[lane], sums.errors[lane]));
+            let ln_none = length * (-self.rho).ln_1p();
+            let shift = ln_none + sums.divisions[lane] * LN_LARGE;
+            // The step for k has the roundings of k products, and a charge those of k steps, each less than
+            // (3 + 2θ/m) ulp. A mass has 5k roundings, and the sum k.
+            let rounding = f64::EPSILON * (4.0 + 2.0 * self.theta / length);
+            let total = sum + rounding * (errors + 8.0 * sum);
+            total.ln() + shift + f64::EPSILON * (4.0 * ln_none.abs() + 2.0 * shift.abs() + 4.0)
+        })
     }
 
-    /// The same sum, computed in logarithms.
+    /// `ln` of the sum of the terms up to `last`, rounded up and computed in logarithms.
     fn sum_of_logs(&self, m: usize, last: usize) -> f64 {
         let length = m as f64;
         let ln_odds = self.rho.ln() - (-self.rho).ln_1p();
@@ -143,6 +146,61 @@ impl SegmentMoments {
     }
 }
 
+/// What the moment of one length consists of.
+#[derive(Clone, Copy)]
+enum Terms {
+    /// `ln (a_m − 1)` without a sum.
+    Known(f64),
+    /// The terms up to `last`, and those beyond it if they are known to fall at this rate.
+    UpTo { last: usize, rate: Option<f64> },
+}
+
+/// For several lengths: sums of terms in units of `P(K = 0)`, and of `k²` times the terms.
+struct Sums {
+    terms: [f64; LANES],
+    errors: [f64; LANES],
+    /// How often the sums were divided by [`LARGE`].
+    divisions: [f64; LANES],
+}
+
+/// Adds the terms up to `lasts` for several lengths side by side, with the same bits as one after the other.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
+fn sums_by_ratios(odds: f64, theta: f64, lengths: [f64; LANES], lasts: [usize; LANES]) -> Sums {
+    let mut sums = Sums { terms: [0.0; LANES], errors: [0.0; LANES], divisions: [0.0; LANES] };
+    let mut masses = [1.0; LANES];
+    // The charge e^{θ k²/m} − 1, the step to the next one, e^{θ (2k+1)/m} − 1, and the step of that step.
+    let mut charges = [0.0; LANES];
+    let mut steps = lengths.map(|length| (theta / length).exp_m1());
+    let growths = lengths.map(|length| (2.0 * theta / length).exp_m1());
+    let ends = lasts.map(|last| last as f64);
+    for k in 1..=lasts.into_iter().max().unwrap_or(0) {
+        let count = k as f64;
+        let mut is_large = false;
+        for lane in 0..LANES {
+            masses[lane] *= (lengths[lane] - count + 1.0) * odds / count;
+            charges[lane] += steps[lane] + charges[lane] * steps[lane];
+            steps[lane] += growths[lane] + steps[lane] * growths[lane];
+            let term = if count <= ends[lane] { masses[lane] * charges[lane] } else { 0.0 };
+            sums.terms[lane] += term;
+            sums.errors[lane] += term * count * count;
+            is_large |= masses[lane] > LARGE || sums.terms[lane] > LARGE;
+        }
+        if is_large {
+            for lane in 0..LANES {
+                if count <= ends[lane] && (masses[lane] > LARGE || sums.terms[lane] > LARGE) {
+                    masses[lane] /= LARGE;
+                    sums.terms[lane] /= LARGE;
+                    sums.errors[lane] /= LARGE;
+                    sums.divisions[lane] += 1.0;
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// The number of lengths that are computed side by side.
+const LANES: usize = 8;
 /// For larger values, the exponents of charges would come close to overflow; with more ratios, their errors
 /// would come close to 1e-11.
 const MAX_CHARGE: f64 = 300.0;

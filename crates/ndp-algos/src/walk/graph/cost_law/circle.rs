@@ -28,6 +28,7 @@
 mod points;
 
 use super::system::{Charges, System, solve};
+use ndp_graph::kernel;
 use ndp_numeric::casts::id;
 use ndp_numeric::fourier::{Complex, Scrambled, TESTED, Transform, root};
 use ndp_numeric::stop::{Stop, work};
@@ -127,7 +128,7 @@ impl<'a> Circle<'a> {
     pub(super) fn cells(&self, count: usize, log_damping: f64) -> Option<Cells> {
         let (values, error) = self.values(count, log_damping)?;
         let (masses, last) = invert(&values, count, log_damping)?;
-        Some(Cells { masses, error: kernel(count) * error + last, folded: 1.01 * FOLDED, log_damping })
+        Some(Cells { masses, error: dirichlet(count) * error + last, folded: 1.01 * FOLDED, log_damping })
     }
 
     /// An upper bound on the total mass of all cells.
@@ -181,18 +182,19 @@ impl<'a> Circle<'a> {
             phases.clear();
             phases.extend(used.iter().map(|&cell| {
                 let at = |lane: usize| roots[(k + lane).wrapping_mul(cell) & (count - 1)];
-                (std::array::from_fn(|lane| at(lane).re), std::array::from_fn(|lane| at(lane).im))
+                kernel::Lanes(std::array::from_fn(|i| if i < LANES { at(i).re } else { at(i - LANES).im }))
             }));
             for ((values, series), places) in values.iter_mut().zip(&series).zip(&places) {
                 if series.free.is_none() {
-                    series.evaluate(phases, places, values);
+                    let (starts, masses) = (&series.charges.starts, &series.masses);
+                    kernel::combine::<PAIRS, PAIRS>(starts, places, masses, phases, values);
                 }
             }
             let mut sum = [Complex::ZERO; LANES];
             for part in 0..self.parts {
                 for ((spectrum, values), series) in spectra.iter_mut().zip(values.iter()).zip(&series) {
                     if series.free.is_none() {
-                        self.transform_part(part, values, spectrum);
+                        self.transform_part(part, values.iter().map(parts), spectrum);
                     }
                 }
                 let all: Vec<Spectrum<'_>> = spectra
@@ -260,11 +262,10 @@ impl<'a> Circle<'a> {
         let free = charges.is_free().then(|| {
             let at_time = charges.starts.windows(2).map(|pair| [masses[pair[0]..pair[1]].iter().sum()]);
             let values: Vec<[f64; 1]> = at_time.collect();
-            let nothing = vec![[0.0; 1]; values.len()];
             let spectra = (0..self.parts).map(|part| {
                 let mut spectrum =
                     (vec![[0.0; 1]; self.transform.size()], vec![[0.0; 1]; self.transform.size()]);
-                self.transform_part(part, &(values.clone(), nothing.clone()), &mut spectrum);
+                self.transform_part(part, values.iter().map(|&value| (value, [0.0])), &mut spectrum);
                 spectrum
             });
             spectra.collect()
@@ -272,17 +273,17 @@ impl<'a> Circle<'a> {
         Weighed { charges, masses, sum: sum * (1.0 + 1e-9), error, free }
     }
 
-    /// The spectrum at the points `mq + part`.
+    /// The spectrum at the points `mq + part` of a series whose real and imaginary parts are `values`.
     fn transform_part<const L: usize>(
         &self,
         part: usize,
-        values: &(Vec<[f64; L]>, Vec<[f64; L]>),
+        values: impl ExactSizeIterator<Item = ([f64; L], [f64; L])>,
         spectrum: &mut (Vec<[f64; L]>, Vec<[f64; L]>),
     ) {
         let (re, im) = spectrum;
-        let (points, length) = (self.points(), values.0.len());
+        let (points, length) = (self.points(), values.len());
         let mut at = 0;
-        for (t, (x, y)) in values.0.iter().zip(&values.1).enumerate() {
+        for (t, (x, y)) in values.enumerate() {
             let turn = self.roots[at];
             for l in 0..L {
                 re[t][l] = x[l] * turn.re - y[l] * turn.im;
@@ -372,50 +373,39 @@ fn invert(values: &[Complex], count: usize, log_damping: f64) -> Option<(Vec<f64
 
 /// The factor by which a sum of neighboring cells increases an error of the values on the circle: the
 /// absolute mean of a Dirichlet kernel of `count` points.
-fn kernel(count: usize) -> f64 {
+fn dirichlet(count: usize) -> f64 {
     2.0 + (count as f64).ln()
 }
 
-impl Weighed<'_> {
-    /// The series at all `z` of a block.
-    fn evaluate(&self, phases: &[(Lanes, Lanes)], places: &[u32], values: &mut (Vec<Lanes>, Vec<Lanes>)) {
-        let out = values.0.iter_mut().zip(&mut values.1);
-        for ((out_re, out_im), pair) in out.zip(self.charges.starts.windows(2)) {
-            let entries = pair[0]..pair[1];
-            let (mut re, mut im) = ([0.0; LANES], [0.0; LANES]);
-            for (&place, &mass) in places[entries.clone()].iter().zip(&self.masses[entries]) {
-                let phase = &phases[place as usize];
-                for lane in 0..LANES {
-                    re[lane] += mass * phase.0[lane];
-                    im[lane] += mass * phase.1[lane];
-                }
-            }
-            (*out_re, *out_im) = (re, im);
-        }
-    }
+/// Real parts, and imaginary parts.
+fn parts(pairs: &kernel::Lanes<PAIRS>) -> (Lanes, Lanes) {
+    let (re, im) = pairs.0.split_at(LANES);
+    (std::array::from_fn(|lane| re[lane]), std::array::from_fn(|lane| im[lane]))
 }
 
 /// The working memory for a block of values of `z`.
 struct Buffers {
-    phases: Vec<(Lanes, Lanes)>,
-    values: Vec<(Vec<Lanes>, Vec<Lanes>)>,
+    phases: Vec<kernel::Lanes<PAIRS>>,
+    values: Vec<Vec<kernel::Lanes<PAIRS>>>,
     spectra: Vec<(Vec<Lanes>, Vec<Lanes>)>,
     row: Vec<Complex>,
 }
 
 impl Buffers {
     fn new(size: usize, series: &[&Weighed<'_>]) -> Self {
-        let of = |length: usize| (vec![[0.0; LANES]; length], vec![[0.0; LANES]; length]);
         let charged = |series: &&Weighed<'_>, length: usize| if series.free.is_some() { 0 } else { length };
-        let values =
-            series.iter().map(|series| of(charged(series, series.charges.starts.len() - 1))).collect();
-        let spectra = series.iter().map(|series| of(charged(series, size))).collect();
+        let of_values = |series| vec![kernel::Lanes::ZERO; charged(series, series.charges.starts.len() - 1)];
+        let of_spectrum = |series| vec![[0.0; LANES]; charged(series, size)];
+        let values = series.iter().map(of_values).collect();
+        let spectra = series.iter().map(|series| (of_spectrum(series), of_spectrum(series))).collect();
         Self { phases: Vec::new(), values, spectra, row: Vec::new() }
     }
 }
 
 /// The number of values of `z` that are computed together.
 const LANES: usize = 4;
+/// The real parts of that many, then the imaginary parts.
+const PAIRS: usize = 2 * LANES;
 /// Walks of more steps are long.
 const LONG: usize = 2000;
 /// `r^N`, the share of longer walks that is folded in.

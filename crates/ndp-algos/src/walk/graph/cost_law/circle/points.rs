@@ -1,6 +1,7 @@
 //! Solves the renewal equation at single points of the circle in time.
 
 use super::{LANES, Lanes};
+use multiversion::multiversion;
 use ndp_numeric::fourier::Complex;
 
 /// The transform of a series in time at all `z` of a block, or of a series that is the same at all of them.
@@ -53,6 +54,7 @@ pub(super) fn coefficient(
 }
 
 /// The case of one observer.
+#[multiversion(targets("x86_64+avx512f", "x86_64+avx2"))]
 fn of_one(
     kernel: &Spectrum<'_>,
     first: &Spectrum<'_>,
