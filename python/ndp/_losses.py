@@ -187,11 +187,114 @@ class _Reports:
         """The labels of the nodes, in the order of all arrays."""
         return self._labels
 
-    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
+    def _laid(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers of which each row is a coalition, in the layout of the answers."""
         raise NotImplementedError
 
+    @property
+    def unit(self) -> NDArray[np.float64]:
+        """Losses as fractions of the local loss, what would be lost if the noisy value were published: upper ends.
+
+        Of several observers, row is the exposed node, column the observer; so are all other answers for every node.
+        """
+        found: NDArray[np.float64] = upper_ends(self._laid(self._unit), self.grade)
+        return found
+
+    @property
+    def enclosure(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Both proven ends of every unit loss."""
+        return lower_ends(self._laid(self.lower)), self.unit
+
+    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """Gaussian parameter ``mu`` of every node's loss, rounded up.
+
+        Parameters
+        ----------
+        sigma : float or array_like
+            Standard deviation of the noise that every node adds. Of several, the answer has their axes first.
+        sensitivity : float, optional
+            How far the input of one node may move.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(sensitivity / sigma) * sqrt(unit)``.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2).mu(sigma=[1.0, 2.0])
+        array([[1. , 1. , 1. ],
+               [0.5, 0.5, 0.5]])
+        """
+        return self._map(_ndp.mu_of_units, sigma, sensitivity)
+
+    def rdp(self, sigma: Noises, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """Rényi loss of every node in nats, rounded up.
+
+        Parameters
+        ----------
+        sigma : float
+            Standard deviation of the noise that every node adds.
+        order : float
+            Order of the divergence, above 1.
+        sensitivity : float, optional
+            How far the input of one node may move.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        return self._map(_ndp.rdp_of_units, sigma, order, sensitivity)
+
     def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """The ``epsilon`` at ``delta`` of every node, in nats.
+
+        Parameters
+        ----------
+        sigma : float
+            Standard deviation of the noise that every node adds.
+        delta : float
+            Failure probability.
+        sensitivity : float, optional
+            How far the input of one node may move.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> import ndp
+        >>> r = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).losses(observer=0)
+        >>> r.epsilon(sigma=4.0, delta=1e-5).round(3)
+        array([0.927, 0.927, 0.927, 0.   ])
+        """
+        return self._map(_ndp.epsilon_of_units, sigma, delta, sensitivity)
+
+    def delta(self, sigma: Noises, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """The ``delta`` at ``epsilon`` of every node.
+
+        Parameters
+        ----------
+        sigma : float
+            Standard deviation of the noise that every node adds.
+        epsilon : float
+            In nats.
+        sensitivity : float, optional
+            How far the input of one node may move.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        return self._map(_ndp.delta_of_units, sigma, epsilon, sensitivity)
+
+    def _map(self, function: Callable[..., NDArray[np.float64]], sigma: Noises, *scales: float) -> NDArray[np.float64]:
+        units, others = np.ascontiguousarray(self._unit).ravel(), [float(scale) for scale in scales]
+        values = over_noises(sigma, lambda noise: self._laid(function(units, noise, *others).reshape(self._unit.shape)))
+        found: NDArray[np.float64] = upper_ends(values, self.grade)
+        return found
 
     def _at_noise(
         self, chosen: Any, sigma: float | None, delta: float | None, sensitivity: float | None
@@ -408,16 +511,9 @@ class Losses(_Reports):
         """The label of the observer, the first of a coalition."""
         return self._labels[self.coalitions[0][0]]
 
-    @property
-    def unit(self) -> NDArray[np.float64]:
-        """Losses as fractions of the local loss, what would be lost if the noisy value were published: upper ends."""
-        row: NDArray[np.float64] = upper_ends(self._unit[0], self.grade)
+    def _laid(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        row: NDArray[np.float64] = rows[0]
         return row
-
-    @property
-    def enclosure(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Both proven ends of every unit loss."""
-        return lower_ends(self.lower[0]), self.unit
 
     @property
     def rank(self) -> int:
@@ -441,97 +537,6 @@ class Losses(_Reports):
         if u in self.coalitions[0]:
             raise NdpError(f"node {node!r} is both source and observer: its loss to itself is not a privacy loss")
         return self.grade(float(self.unit[u]), "unit loss", {"lower": LowerEnd(self.lower[0, u])})
-
-    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """Gaussian parameter ``mu`` of every node's loss, rounded up.
-
-        Parameters
-        ----------
-        sigma : float or array_like
-            Standard deviation of the noise that every node adds. Of several, the answer has their axes first.
-        sensitivity : float, optional
-            How far the input of one node may move.
-
-        Returns
-        -------
-        numpy.ndarray
-            ``(sensitivity / sigma) * sqrt(unit)``.
-
-        Examples
-        --------
-        >>> import ndp
-        >>> ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2).mu(sigma=[1.0, 2.0])
-        array([[1. , 1. , 1. ],
-               [0.5, 0.5, 0.5]])
-        """
-        return self._map(_ndp.mu_of_units, sigma, sensitivity)
-
-    def rdp(self, sigma: Noises, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """Rényi loss of every node in nats, rounded up.
-
-        Parameters
-        ----------
-        sigma : float
-            Standard deviation of the noise that every node adds.
-        order : float
-            Order of the divergence, above 1.
-        sensitivity : float, optional
-            How far the input of one node may move.
-
-        Returns
-        -------
-        numpy.ndarray
-        """
-        return self._map(_ndp.rdp_of_units, sigma, order, sensitivity)
-
-    def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """The ``epsilon`` at ``delta`` of every node, in nats.
-
-        Parameters
-        ----------
-        sigma : float
-            Standard deviation of the noise that every node adds.
-        delta : float
-            Failure probability.
-        sensitivity : float, optional
-            How far the input of one node may move.
-
-        Returns
-        -------
-        numpy.ndarray
-
-        Examples
-        --------
-        >>> import ndp
-        >>> r = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).losses(observer=0)
-        >>> r.epsilon(sigma=4.0, delta=1e-5).round(3)
-        array([0.927, 0.927, 0.927, 0.   ])
-        """
-        return self._map(_ndp.epsilon_of_units, sigma, delta, sensitivity)
-
-    def delta(self, sigma: Noises, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """The ``delta`` at ``epsilon`` of every node.
-
-        Parameters
-        ----------
-        sigma : float
-            Standard deviation of the noise that every node adds.
-        epsilon : float
-            In nats.
-        sensitivity : float, optional
-            How far the input of one node may move.
-
-        Returns
-        -------
-        numpy.ndarray
-        """
-        return self._map(_ndp.delta_of_units, sigma, epsilon, sensitivity)
-
-    def _map(self, function: Callable[..., NDArray[np.float64]], sigma: Noises, *scales: float) -> NDArray[np.float64]:
-        others = [float(scale) for scale in scales]
-        values = over_noises(sigma, lambda noise: function(self._unit[0], noise, *others))
-        found: NDArray[np.float64] = upper_ends(values, self.grade)
-        return found
 
     def to_dp_event(self, node: Hashable, sigma: float, sensitivity: float = 1.0) -> Any:
         """The loss of a node as an event of ``dp_accounting``: a Gaussian of noise multiplier ``1/mu``.
@@ -641,16 +646,8 @@ class PairwiseLosses(_Reports):
         """The observers, in the order of the columns: labels, tuples of them for coalitions."""
         return [observer_of(self._labels, members) for members in self.coalitions]
 
-    @property
-    def unit(self) -> NDArray[np.float64]:
-        """Unit losses: row is the exposed node, column the observer."""
-        found: NDArray[np.float64] = upper_ends(self._unit.T, self.grade)
-        return found
-
-    @property
-    def enclosure(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Both proven ends of every unit loss."""
-        return lower_ends(self.lower.T), self.unit
+    def _laid(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        return rows.T
 
     def towards(self, observer: Hashable) -> Losses:
         """What one of the observers learns.
@@ -704,28 +701,6 @@ class PairwiseLosses(_Reports):
         for i, members in enumerate(self.coalitions):
             outside[i, members] = 0.0
         return self.grade(float(outside.max(initial=0.0)), "unit loss")
-
-    def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """Gaussian parameters, as in `Losses.mu`: row is the exposed node, column the observer."""
-        return self._map(_ndp.mu_of_units, sigma, sensitivity)
-
-    def rdp(self, sigma: Noises, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """Rényi losses, as in `Losses.rdp`: row is the exposed node, column the observer."""
-        return self._map(_ndp.rdp_of_units, sigma, order, sensitivity)
-
-    def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """The ``epsilon`` at ``delta``, as in `Losses.epsilon`: row is the exposed node, column the observer."""
-        return self._map(_ndp.epsilon_of_units, sigma, delta, sensitivity)
-
-    def delta(self, sigma: Noises, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """The ``delta`` at ``epsilon``, as in `Losses.delta`: row is the exposed node, column the observer."""
-        return self._map(_ndp.delta_of_units, sigma, epsilon, sensitivity)
-
-    def _map(self, function: Callable[..., NDArray[np.float64]], sigma: Noises, *scales: float) -> NDArray[np.float64]:
-        units, others = np.ascontiguousarray(self._unit).ravel(), [float(scale) for scale in scales]
-        values = over_noises(sigma, lambda noise: function(units, noise, *others).reshape(self._unit.shape).T)
-        found: NDArray[np.float64] = upper_ends(values, self.grade)
-        return found
 
     def to_frame(
         self, sigma: float | None = None, delta: float | None = None, sensitivity: float | None = None
