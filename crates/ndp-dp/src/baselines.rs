@@ -26,33 +26,6 @@ use ndp_numeric::rounding::{Interval, up, up_by, whole};
 use serde::Serialize;
 use std::f64::consts::LN_2;
 
-/// The noise of local SGD by advanced composition of its contributions, and the `ε₀` of one of them.
-#[cfg(test)]
-fn advanced_local(
-    contributions: u64,
-    lipschitz: f64,
-    epsilon: f64,
-    delta: Delta,
-) -> Result<UpperBound<(f64, Sigma)>, Error> {
-    check_local(contributions, lipschitz)?;
-    crate::gaussian::check_epsilon(epsilon)?;
-    let slack = Delta::new(delta.get() / 2.0)?;
-    let single = crate::search::largest(0.0, f64::MAX, |single| {
-        crate::composition::advanced_epsilon(single, contributions, slack) <= epsilon
-    });
-    let single = single.unwrap_or(0.0);
-    let sensitivity = Sensitivity::new(2.0 * lipschitz)?;
-    let own = Interval::new(delta.get()) / (Interval::new(2.0) * Interval::count(contributions));
-    let sigma = gaussian::sigma_classic(single, Delta::new(own.low())?, sensitivity)?;
-    Ok(sigma.map(|sigma| (single, sigma)))
-}
-
-#[cfg(test)]
-fn check_local(contributions: u64, lipschitz: f64) -> Result<(), Error> {
-    ensure(contributions >= 1, "the number of contributions", "be at least 1", 0.0)?;
-    ensure_positive("the Lipschitz constant", lipschitz)
-}
-
 /// One step of a trusted server: the noisy gradient of one user drawn uniformly out of `n`, `q = 1/n`.
 ///
 /// Its Rényi divergence, for replacing one user, at an integer order `α ≥ 2` with `μ = 2L/σ`, `e(j) = j
@@ -213,12 +186,6 @@ mod tests {
         let check = |value: f64, reference: f64| assert_relative_eq!(value, reference, max_relative = 1e-11);
         check(local_sigma(10, 2.0, d(1e-6))?, 14.106_770_567_816_95);
         check(local_sigma(10, 2.0, d(9.5e-7))?, 14.138_719_907_282_966);
-        let advanced = advanced_local(10, 1.0, 2.0, d(1e-6))?.into_value();
-        check(advanced.0, 0.109_912_606_924_187_9);
-        check(advanced.1.get(), 106.208_856_201_014_67);
-        let advanced = advanced_local(10, 1.0, 2.0, d(9.5e-7))?.into_value();
-        check(advanced.0, 0.109_742_606_436_195_14);
-        check(advanced.1.get(), 106.533_415_968_630_67);
         let rdp = |alpha: f64, rate: f64, mu: f64| -> Result<f64, Error> {
             Ok(SampledGaussian::new(rate, mu)?.rdp(Order::new(alpha)?).into_value())
         };
@@ -303,20 +270,6 @@ mod tests {
         assert!(
             matches!(local_sigma(0, 1.0, d(0.1)), Err(Error::InvalidSensitivity(..)))
                 && matches!(local_sigma(1, -1.0, d(0.1)), Err(Error::InvalidEpsilon(..)))
-        );
-        assert!(
-            matches!(
-                advanced_local(1, 1.0, 1e4, d(1e-6)),
-                Err(Error::InvalidParameter { name: "the epsilon of the classic Gaussian mechanism", .. })
-            ),
-            "epsilon of one contribution above 1"
-        );
-        assert!(
-            matches!(
-                advanced_local(3, 1.0, 0.0, d(1e-6)),
-                Err(Error::InvalidParameter { name: "the epsilon of the classic Gaussian mechanism", .. })
-            ),
-            "no noise gives epsilon 0"
         );
         assert!(
             matches!(

@@ -81,22 +81,6 @@ pub fn log_mean_exp(order: Order, parts: &[Part]) -> Result<UpperBound<f64>, Err
     Ok(UpperBound::new((exponent / excess).high().clamp(0.0, largest)))
 }
 
-/// The loss of the mixture at `order` by weak convexity, in nats: `(1 + c) Σ w_i D_i`, `c = (α − 1) max D_i`.
-///
-/// Never below [`log_mean_exp`]; kept for the papers that use it.
-///
-/// # Errors
-/// As [`log_mean_exp`], and [`Error::InvalidParameter`] unless `c ≤ 1`.
-#[cfg(test)]
-pub(crate) fn weak_convexity(order: Order, parts: &[Part]) -> Result<UpperBound<f64>, Error> {
-    let (total, largest) = check_parts(parts)?;
-    let c = (Interval::new(order.get()) - Interval::ONE) * Interval::new(largest);
-    ensure(c.high() <= 1.0, "(α − 1) times the largest loss", "be at most 1 for weak convexity", c.high())?;
-    let occurring = parts.iter().filter(|part| part.weight > 0.0);
-    let sum: Interval = occurring.map(|part| Interval::new(part.weight) * Interval::new(part.loss)).sum();
-    Ok(UpperBound::new(((Interval::ONE + c) * (sum / total)).high()))
-}
-
 /// The sum of the weights, and the largest loss that may occur.
 fn check_parts(parts: &[Part]) -> Result<(Interval, f64), Error> {
     for part in parts {
@@ -180,13 +164,7 @@ mod tests {
             parts(&[(f64::NAN, 1.0)]),
         ] {
             assert!(matches!(log_mean_exp(order(2.0), &bad), Err(Error::InvalidParameter { .. })));
-            assert!(matches!(weak_convexity(order(2.0), &bad), Err(Error::InvalidParameter { .. })));
         }
-        assert!(matches!(
-            weak_convexity(order(2.0), &parts(&[(0.5, 0.1), (0.5, 1.1)])),
-            Err(Error::InvalidParameter { name: "(α − 1) times the largest loss", .. })
-        ));
-        assert!(weak_convexity(order(2.0), &parts(&[(0.5, 0.1), (0.5, 0.9)])).is_ok());
     }
 
     proptest! {
@@ -204,9 +182,6 @@ mod tests {
             let loss = *log_mean_exp(order, &parts)?.value();
             prop_assert!(mean <= loss * (1.0 + 1e-12) && loss <= largest);
             prop_assert!(loss <= log_mean_exp(Order::new(1.1 * alpha)?, &parts)?.value() * (1.0 + 1e-12));
-            if let Ok(weak) = weak_convexity(order, &parts) {
-                prop_assert!(loss <= weak.value() * (1.0 + 1e-12));
-            }
         }
     }
 }

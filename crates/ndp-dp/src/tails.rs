@@ -1,21 +1,11 @@
-//! The largest number of times that a random event plausibly happens: quantiles of binomial laws, and bounds
-//! on them.
+//! The largest number of times that a random event plausibly happens: quantiles of binomial laws.
 //!
 //! A user who is drawn with probability `p` at each of `T` steps contributes `X ~ Bin(T, p)` times. An
 //! accountant that charges a fixed number `N` of contributions fails with probability `P(X > N)`, which is
 //! added to `δ`.
-//!
-//! # References
-//! - Bernstein's inequality in the form `P(X ≥ Tp + x) ≤ exp(−x²/(2(Tp + x/3)))`, loosened to its root.
-//! - Mitzenmacher and Upfal, *Probability and computing*, 2005: Theorem 4.4(2), the Chernoff bound, which
-//!   needs a relative deviation of at most 1.
 
-#[cfg(test)]
-use crate::error::ensure;
 use crate::{Delta, Error, Exact, Guarantee, UpperBound};
 use ndp_numeric::binomial::{TAIL_ERROR, check, log_tail};
-#[cfg(test)]
-use ndp_numeric::rounding::Interval;
 use ndp_numeric::rounding::{down_log, log_down, log_up, up_log, whole};
 use ndp_numeric::special::normal_quantile;
 
@@ -80,50 +70,10 @@ pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Guarantee<u64>, 
     Ok(if least { Exact::new(verified).into() } else { UpperBound::new(verified).into() })
 }
 
-/// `N = Tp + (l + √(l² + 8 l T p))/2`, `l = ln(1/δ̂)`: `P(Bin(T, p) > N) ≤ δ̂` for every `T` and `p`.
-///
-/// # Errors
-/// As [`n_exact`].
-#[cfg(test)]
-pub(crate) fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
-    check(trials, p)?;
-    let mean = Interval::count(trials) * Interval::new(p);
-    let l = -Interval::new(delta_hat.get()).ln();
-    let root = (l * l + Interval::new(8.0) * l * mean).sqrt();
-    Ok(UpperBound::new((mean + Interval::new(0.5) * (l + root)).high()))
-}
-
-/// Whether [`n_chernoff`] is a bound: `Tp ≥ 3 ln(1/δ̂)`, which makes its relative deviation at most 1.
-///
-/// # Errors
-/// As [`n_exact`].
-#[cfg(test)]
-pub(crate) fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<bool, Error> {
-    check(trials, p)?;
-    let mean = Interval::count(trials) * Interval::new(p);
-    Ok(mean.low() >= -3.0 * log_down(delta_hat.get()).next_down())
-}
-
-/// `N = Tp + √(3 T p ln(1/δ̂))`, in the range where `P(Bin(T, p) ≥ N) ≤ δ̂`.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] outside its range `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1, where
-/// the formula is false: at `T = n = 1000`, `δ̂ = 1e-6` it gives 7.438, but `P(X ≥ 8) = 1.003e-5`. Otherwise
-/// as [`n_exact`].
-#[cfg(test)]
-pub(crate) fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
-    let mean = trials as f64 * p;
-    let valid = n_chernoff_valid(trials, p, delta_hat)?;
-    ensure(valid, "the mean of a Chernoff count", "be at least 3 ln(1/delta)", mean)?;
-    let (exact, log) = (Interval::count(trials) * Interval::new(p), Interval::new(delta_hat.get()).ln());
-    Ok(UpperBound::new((exact + (Interval::new(-3.0) * exact * log).sqrt()).high()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::refused;
-    use approx::assert_relative_eq;
     use ndp_numeric::binomial::MAX_TRIALS;
 
     fn d(delta: f64) -> Delta {
@@ -133,28 +83,9 @@ mod tests {
     /// 50-digit values of the specification.
     #[test]
     fn counts_match_reference_values() -> Result<(), Error> {
-        let check = |value: f64, reference: f64| assert_relative_eq!(value, reference, max_relative = 1e-14);
-        check(*n_chernoff(10_000, 0.01, d(1e-6))?.value(), 164.378_980_788_680_42);
-        check(*n_chernoff(2_000, 0.05, d(1e-5))?.value(), 158.769_700_011_919_99);
-        assert!(n_chernoff_valid(10_000, 0.01, d(1e-6))?);
-        assert!(!n_chernoff_valid(1_000, 0.002, d(1e-6))?);
-        check(*n_bernstein(10_000, 0.01, d(1e-6))?.value(), 159.924_914_714_274_03);
-        check(*n_bernstein(10_000, 0.0095, d(9.5e-7))?.value(), 153.728_814_794_660_2);
         assert_eq!(*n_exact(10_000, 0.01, d(1e-6))?.value(), 151);
         assert_eq!(*n_exact(2_000, 0.05, d(1e-5))?.value(), 144);
         assert_eq!(*n_exact(1_000, 0.001, d(1e-5))?.value(), 8);
-        Ok(())
-    }
-
-    /// The Chernoff count as printed, used outside its range: it claims a probability of at most 1e-6 where
-    /// the truth is 1.003e-5.
-    #[test]
-    fn chernoff_is_refused_where_it_is_false() -> Result<(), Error> {
-        let printed = 1.0 + (3.0_f64 * (1e6_f64).ln()).sqrt();
-        assert_relative_eq!(printed, 7.438, max_relative = 1e-4);
-        let truth = ndp_numeric::binomial::log_tail_up(7, 1_000, 0.001)?.exp();
-        assert_relative_eq!(truth, 1.003e-5, max_relative = 1e-3);
-        assert_eq!(refused(n_chernoff(1_000, 0.001, d(1e-6))), Some("the mean of a Chernoff count"));
         Ok(())
     }
 
@@ -190,10 +121,6 @@ mod tests {
                 for delta in [1e-300, 1e-6, 0.5, 1.0 - 1e-15] {
                     let exact = *n_exact(trials, p, d(delta))?.value();
                     assert!(exact <= trials);
-                    assert!(exact as f64 <= n_bernstein(trials, p, d(delta))?.value() + 1e-9);
-                    if n_chernoff_valid(trials, p, d(delta))? {
-                        assert!(exact as f64 <= n_chernoff(trials, p, d(delta))?.value().ceil());
-                    }
                 }
             }
         }

@@ -4,7 +4,7 @@
 
 use crate::federated::ContractionFactor;
 use crate::iteration::{CappedWalk, Geometric, LastIterate, NoisyStep, UncappedWalk, absorption_cost};
-use crate::mixture::{Part, log_mean_exp, weak_convexity};
+use crate::mixture::{Part, log_mean_exp};
 use crate::shuffling::{self, MAX_REPORTS};
 use crate::subsampling::{PoissonGaussian, WithReplacement, poisson, without_replacement};
 use crate::{
@@ -170,17 +170,12 @@ fn iteration() {
                 for &factor in &contractions {
                     losses(step.mu_after(steps, factor), |value| vec![value.value().mu()]);
                 }
-                losses(step.expected_error(steps, x, steps), |value| vec![*value.value()]);
             }
             for &users in &COUNTS {
                 for &colluders in &COUNTS {
                     for &count in &COUNTS {
                         let Ok(walk) = CappedWalk::new(count, step, users, colluders) else { continue };
                         mechanism(&walk);
-                        for order in orders() {
-                            bound(walk.rdp_closed(order));
-                            loss(walk.rdp_biased(order, LastIterate::Published).into_value());
-                        }
                     }
                 }
             }
@@ -240,7 +235,6 @@ fn mixtures() {
             let parts = [Part { weight, loss }, Part { weight: 1.0 - weight, loss: 1.0 }];
             for order in orders() {
                 bound(log_mean_exp(order, &parts));
-                bound(weak_convexity(order, &parts));
             }
         }
     }

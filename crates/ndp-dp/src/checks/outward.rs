@@ -7,7 +7,7 @@ use crate::mixture::{Part, log_mean_exp};
 use crate::subsampling::{self, PoissonGaussian, WithReplacement};
 use crate::{
     ApproxDp, Delta, Error, Gaussian, Gdp, Laplace, Mechanism, Order, RandomizedResponse, Rdp, Sensitivity,
-    Sigma, UnitLoss, Zcdp, composition, conversion, gaussian, shuffling, tails,
+    Sigma, UnitLoss, Zcdp, composition, conversion, gaussian, shuffling,
 };
 use std::collections::BTreeMap;
 
@@ -52,7 +52,6 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
             let release = Gaussian { sensitivity: Sensitivity::new(x(1))?, sigma: Sigma::new(1.0)? };
             PoissonGaussian::new(release, x(0))?.rdp(order(2)?).into_value()
         }
-        "mironov_epsilon" => conversion::mironov_epsilon(x(0), order(1)?, delta(2)?)?.into_value(),
         "optimal_epsilon" => Rdp { order: order(1)?, epsilon: x(0) }.epsilon(delta(2)?).into_value(),
         "mironov_delta" => conversion::mironov_delta(x(0), order(1)?, x(2))?.into_value(),
         "optimal_delta" => Rdp { order: order(1)?, epsilon: x(0) }.delta(x(2))?.into_value(),
@@ -74,7 +73,6 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
         "optimal_profile" => composition::optimal_delta(part()?, n(2), x(3))?.into_value(),
         "optimal_epsilon_of" => composition::optimal(part()?, n(2), delta(3)?)?
             .map_or(f64::INFINITY, |o| o.into_value().epsilon()),
-        "n_bernstein" => tails::n_bernstein(n(0), x(1), delta(2)?)?.into_value(),
         "step_ratio" => step()?.ratio(),
         "step_theta" => step()?.theta(order(2)?),
         "rdp_after" => {

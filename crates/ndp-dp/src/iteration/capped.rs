@@ -54,21 +54,6 @@ impl CappedWalk {
         Ok(Self { contributions, step, gap: Geometric::until_seen(users, colluders)? })
     }
 
-    /// A closed form of [`Mechanism::rdp`], slightly larger: `N (1 + θ) (2αL²/σ²) E[1/G]` for `θ ≤ 1`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `θ ≤ 1`.
-    #[doc(alias = "gap_rdp_closed")]
-    #[cfg(test)]
-    pub(crate) fn rdp_closed(&self, order: Order) -> Result<UpperBound<f64>, Error> {
-        let theta = self.step.theta(order);
-        ensure(theta <= 1.0, "theta = 2α(α−1)L²/σ²", "be at most 1 for the closed form", theta)?;
-        let (theta, mean) = (Interval::new(theta), Interval::new(self.gap.inverse_mean().into_value()));
-        let at_once = theta / (Interval::new(order.get()) - Interval::ONE);
-        let loss = Interval::count(self.contributions) * (Interval::ONE + theta) * at_once * mean;
-        Ok(UpperBound::new(loss.high()))
-    }
-
     /// [`Mechanism::rdp`] of a walk of `steps ≥ 1` steps whose first holder is given: in the worst case the
     /// exposed user, whose first contribution is then certain. The loss is larger, since the publication of
     /// the final token may cut that user's gap short.
@@ -96,21 +81,6 @@ impl CappedWalk {
         let alone = Interval::new(theta) + times(count - 1, self.gap.log_phi_unchecked(theta));
         let loss = cut.min(alone) / (Interval::new(order.get()) - Interval::ONE);
         Ok(UpperBound::new(loss.high()))
-    }
-
-    /// [`Mechanism::rdp`] when the colluders choose the next hop of their tokens from their view while honest
-    /// users still choose uniformly: `N ln φ` becomes `θ + (N − 1) ln φ` if the final token is published,
-    /// since a colluder can steer the last contribution to the end.
-    #[must_use]
-    #[cfg(test)]
-    pub(crate) fn rdp_biased(&self, order: Order, last_iterate: super::LastIterate) -> UpperBound<f64> {
-        if self.contributions == 0 || last_iterate == super::LastIterate::Withheld {
-            return self.rdp(order).into();
-        }
-        let theta = self.step.theta(order);
-        let log_phi = self.gap.log_phi_unchecked(theta);
-        let exponent = Interval::new(theta) + times(self.contributions - 1, log_phi);
-        UpperBound::new((exponent / (Interval::new(order.get()) - Interval::ONE)).high())
     }
 }
 
@@ -151,10 +121,6 @@ mod tests {
         assert_relative_eq!(value, 0.052_036_740_724_073_43, max_relative = 1e-12);
         let value = *walk(10, 1.0, 4.0, 1000, 3).rdp(order(8.0)).value();
         assert_relative_eq!(value, 2.484_010_733_530_589, max_relative = 1e-12);
-        let value = *walk(10, 1.0, 4.0, 1000, 1).rdp_closed(order(3.0))?.value();
-        assert_relative_eq!(value, 0.081_730_191_675_141_55, max_relative = 1e-13);
-        let value = *walk(10, 1.0, 4.0, 500, 1).rdp_closed(order(2.0))?.value();
-        assert_relative_eq!(value, 0.069_295_443_246_263_13, max_relative = 1e-13);
         Ok(())
     }
 
@@ -184,22 +150,8 @@ mod tests {
     }
 
     #[test]
-    fn the_closed_form_requires_a_small_theta() {
-        assert!(matches!(
-            walk(10, 1.0, 1.0, 1000, 1).rdp_closed(order(3.0)),
-            Err(Error::InvalidParameter { name: "theta = 2α(α−1)L²/σ²", .. })
-        ));
-    }
-
-    #[test]
     fn limits_are_right() {
         assert_eq!(*walk(0, 1.0, 1e-150, 10, 1).rdp(order(1e10)).value(), 0.0);
-        assert_eq!(
-            *walk(0, 1.0, 1.0, 10, 1)
-                .rdp_biased(order(2.0), crate::iteration::LastIterate::Published)
-                .value(),
-            0.0
-        );
         // Everyone else colludes, so that every contribution is seen at once.
         assert_relative_eq!(*walk(3, 1.0, 1.0, 4, 3).rdp(order(2.0)).value(), 12.0, max_relative = 1e-15);
         assert_eq!(*walk(1, 1.0, 1e-300, 10, 1).rdp(order(1e10)).value(), f64::INFINITY);
@@ -228,10 +180,6 @@ mod tests {
             // The loss of N contributions that are all seen at once.
             let alone = contributions as f64 * half_square(order.get(), here.step.ratio());
             prop_assert!(loss <= alone * slack);
-            prop_assert!(loss <= here.rdp_biased(order, crate::iteration::LastIterate::Published).value() * slack);
-            if let Ok(closed) = here.rdp_closed(order) {
-                prop_assert!(loss <= closed.value() * slack);
-            }
             prop_assert!(loss <= walk(contributions + 1, 1.0, sigma, users, 1).rdp(order).value() * slack);
             prop_assert!(loss <= walk(contributions, 1.1, sigma, users, 1).rdp(order).value() * slack);
             prop_assert!(loss <= walk(contributions, 1.0, sigma, users, 2).rdp(order).value() * slack);

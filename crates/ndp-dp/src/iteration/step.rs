@@ -91,43 +91,6 @@ impl NoisyStep {
         let mu = Interval::new(self.ratio()) * shrinkage(steps, factor)?;
         Ok(UpperBound::new(Gdp::new(mu.high())?))
     }
-
-    /// How far the last of `steps` iterates in `dimension` dimensions, on a set of diameter `D`, is from
-    /// optimal on average: `E F(x_T) − min F ≤ 2DG (2 + ln T)/√T` with `G = √(L² + dσ²)` and step sizes `η_t
-    /// = D/(G √t)`. A bound on utility, not on privacy.
-    ///
-    /// With the classic noise `σ = 2L √(2 ln(1.25/δ))/ε` this is Proposition 1 of Cyffers and Bellet 2022.
-    /// Its decreasing steps are not covered by [`super::CappedWalk`] (nor by the paper's own Lemma 1):
-    /// account for them by [`super::UncappedWalk::decreasing_rdp`], and check `η₁ = D/G ≤ 2/β`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `D` is positive and finite, `d ≥ 1` and `T ≥ 1`.
-    ///
-    /// # References
-    /// Shamir and Zhang, *Stochastic gradient descent for non-smooth optimization*, 2013, arXiv:1212.1824:
-    /// Theorem 2.
-    #[doc(alias = "prop1")]
-    #[cfg(test)]
-    pub(crate) fn expected_error(
-        &self,
-        dimension: u64,
-        diameter: f64,
-        steps: u64,
-    ) -> Result<UpperBound<f64>, Error> {
-        ensure_positive("the diameter", diameter)?;
-        ensure(dimension >= 1, "the dimension", "be at least 1", dimension as f64)?;
-        ensure(steps >= 1, "the number of steps", "be at least 1", steps as f64)?;
-        let (two, count) = (Interval::new(2.0), Interval::count(steps));
-        let scale = two * Interval::new(diameter) * Interval::new(self.gradient(dimension));
-        Ok(UpperBound::new((scale * (two + count.ln()) / count.sqrt()).high()))
-    }
-
-    /// `√(L² + dσ²)`, a bound on the root mean square of the noisy gradients.
-    #[cfg(test)]
-    fn gradient(&self, dimension: u64) -> f64 {
-        let noise = (Interval::count(dimension).sqrt() * Interval::new(self.sigma.get())).high();
-        crate::gaussian::hypot_up(self.lipschitz, noise)
-    }
 }
 
 /// `1/√W_k = M^{k−1} √((1 − M²)/(1 − M^{2k}))`, which underflows where `W_k` would overflow.
@@ -272,38 +235,6 @@ mod tests {
             let rdp = step.mu_after(steps, factor(1.0))?.value().rdp(order).into_value();
             assert_relative_eq!(rdp, 6.0 / (4.0 * steps as f64), max_relative = 1e-14);
         }
-        Ok(())
-    }
-
-    #[test]
-    fn proposition_1_matches_50_digit_values() -> Result<(), Error> {
-        for (epsilon, delta, gradient, excess) in [
-            (0.5, 1e-6, 47.404_479_297_684_07, 10.628_406_961_666_738),
-            (0.475, 9.5e-7, 49.989_407_017_350_516, 11.207_965_353_155_08),
-        ] {
-            let sensitivity = crate::Sensitivity::new(2.0)?;
-            let sigma = crate::gaussian::sigma_classic(epsilon, crate::Delta::new(delta)?, sensitivity)?;
-            let step = NoisyStep::new(1.0, sigma.into_value())?;
-            assert_relative_eq!(step.gradient(5), gradient, max_relative = 1e-13);
-            assert_relative_eq!(*step.expected_error(5, 1.0, 10_000)?.value(), excess, max_relative = 1e-13);
-        }
-        let step = step(1.0, 1.0);
-        for bad in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
-            assert!(matches!(
-                step.expected_error(5, bad, 10),
-                Err(Error::InvalidParameter { name: "the diameter", .. })
-            ));
-        }
-        assert!(
-            matches!(
-                step.expected_error(0, 1.0, 10),
-                Err(Error::InvalidParameter { name: "the dimension", .. })
-            ) && matches!(
-                step.expected_error(5, 1.0, 0),
-                Err(Error::InvalidParameter { name: "the number of steps", .. })
-            )
-        );
-        assert!(step.expected_error(u64::MAX, 1.0, u64::MAX)?.value().is_finite());
         Ok(())
     }
 

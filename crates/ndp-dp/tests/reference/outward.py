@@ -156,7 +156,6 @@ for rho in [0.0, 1e-300, 1e-3, 1.0, 700.0]:
     for alpha in ORDERS:
         a, r = mpf(alpha), mpf(rho)
         for d in [TINY, 1e-300, 1e-5, 0.5, 1 - 2.0**-53]:
-            row("mironov_epsilon", "up", [rho, alpha, d], r - log(mpf(d)) / (a - 1))
             if mpf(d) ** 2 < -expm1(-r) * (1 - mpf(10) ** -10):
                 row("optimal_epsilon", "up", [rho, alpha, d], max(mpf(0), r + log(1 - 1 / a) - (log(mpf(d)) + log(a)) / (a - 1)))
         for e in [0.0, 1.0, 1e4, 1e300]:
@@ -229,9 +228,6 @@ for k, n, p in [(0, 1, 1e-300), (1, 10, 0.1), (13, 26, 0.4814524947298219), (151
     upper = sum(mass(j) for j in range(k + 1, n + 1))
     row("log_tail", "up", [k, n, p], log(upper))
     row("log_cdf", "up", [k, n, p], log1p(-upper))
-    for d in [1e-300, 1e-6, 0.5]:
-        l, mean = -log(mpf(d)), n * P
-        row("n_bernstein", "up", [n, p, d], mean + (l + sqrt(l * l + 8 * l * mean)) / 2)
 
 # Iteration.
 for lip, sigma in [(1.0, 3.0), (1e-160, 0.7), (0.3, 1e-3)]:
