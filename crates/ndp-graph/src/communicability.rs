@@ -31,17 +31,3 @@ use ndarray::Array2;
 pub fn communicability(spectrum: &Spectrum) -> Result<Array2<f64>, Error> {
     spectrum.function(1f64.exp_m1(), f64::exp_m1)
 }
-
-/// `(I - a W)^{-1} - I = Σ_{i≥1} a^i W^i`, `n` by `n`.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `-1 < a < 1`, where the series converges;
-/// [`Error::Disconnected`], [`Error::TooLarge`].
-#[cfg(test)]
-pub(crate) fn resolvent_communicability(spectrum: &Spectrum, a: f64) -> Result<Array2<f64>, Error> {
-    if !(-1.0 < a && a < 1.0) {
-        let (name, condition) = ("the attenuation of a walk", "lie in (-1, 1)");
-        return Err(Error::InvalidParameter { name, condition, value: a });
-    }
-    spectrum.function(a / (1.0 - a), |lambda| a * lambda / (1.0 - a * lambda))
-}

@@ -55,35 +55,6 @@ pub fn walk_sum_row(matrix: &GossipMatrix, u: usize, steps: usize) -> Result<Vec
     Ok(sums.into_iter().map(|sum| sum + mean).collect())
 }
 
-/// Row `u` of `S_T` for any walk and `T = steps`: one entry per node.
-///
-/// # Errors
-/// [`Error::NodeOutOfRange`]; [`Error::InvalidParameter`] beyond `10^7` steps.
-///
-/// # Complexity
-/// `O(T nnz)`.
-#[cfg(test)]
-pub(crate) fn walk_sum_row_of_chain(
-    walk: &crate::TransitionMatrix,
-    u: usize,
-    steps: usize,
-) -> Result<Vec<f64>, Error> {
-    check_steps(steps)?;
-    let n = walk.node_count();
-    let mut law = unit_vector(n, u)?;
-    let backward = walk.csr().transpose();
-    let mut next = vec![0.0; n];
-    let mut sums = vec![0.0; n];
-    for t in 1..=steps {
-        backward.multiply(&law, &mut next);
-        std::mem::swap(&mut law, &mut next);
-        for (sum, x) in sums.iter_mut().zip(&law) {
-            *sum += x / t as f64;
-        }
-    }
-    Ok(sums)
-}
-
 /// `S_T` for all pairs and `T = steps`, `n` by `n`, from an eigendecomposition.
 ///
 /// # Errors

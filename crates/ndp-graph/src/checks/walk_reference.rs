@@ -7,8 +7,8 @@ use crate::generators::{
 };
 use crate::gossip_matrix::Weights;
 use crate::log_matrix::{log_matrix, log_matrix_row};
-use crate::walk_sums::{harmonic_number, power_sum, walk_sum_row, walk_sum_row_of_chain, walk_sums};
-use crate::{Error, GossipMatrix, Graph, Spectrum, TransitionMatrix};
+use crate::walk_sums::{harmonic_number, power_sum, walk_sum_row, walk_sums};
+use crate::{Error, GossipMatrix, Graph, Spectrum};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array2, array};
 
@@ -60,7 +60,6 @@ fn log_matrix_and_ten_steps() -> Result<(), Error> {
         assert_abs_diff_eq!(log_matrix_row(w, *u)?[*v], log, epsilon = 1e-14);
         assert_abs_diff_eq!(walk_sums(&spectrum, 10)?[(*u, *v)], ten, epsilon = 1e-14);
         assert_abs_diff_eq!(walk_sum_row(w, *u, 10)?[*v], ten, epsilon = 1e-14);
-        assert_abs_diff_eq!(walk_sum_row_of_chain(&w.into(), *u, 10)?[*v], ten, epsilon = 1e-14);
         assert_abs_diff_eq!(sums_by_definition(&w.to_dense()?, 10)[(*u, *v)], ten, epsilon = 1e-14);
         // The largest entry over the neighbors of v.
         let row = walk_sum_row(w, *u, 10)?;
@@ -121,12 +120,6 @@ fn star_of_six() -> Result<(), Error> {
         let leaves = 1.0 / n - f64::powi(1.0 - 1.0 / n, t) / m;
         assert_abs_diff_eq!(power(Weights::Metropolis, 1, 2)?, leaves, epsilon = 1e-15);
     }
-    let walk = TransitionMatrix::simple_random_walk(&star_graph(5)?)?;
-    let odd: f64 = (1..=50).step_by(2).map(|t| 1.0 / f64::from(t)).sum();
-    let even: f64 = (2..=50).step_by(2).map(|t| 1.0 / f64::from(t)).sum();
-    assert_abs_diff_eq!(walk_sum_row_of_chain(&walk, 1, 50)?[0], odd, epsilon = 1e-13);
-    assert_abs_diff_eq!(walk_sum_row_of_chain(&walk, 0, 50)?[1], odd / m, epsilon = 1e-13);
-    assert_abs_diff_eq!(walk_sum_row_of_chain(&walk, 1, 50)?[2], even / m, epsilon = 1e-13);
     Ok(())
 }
 
@@ -298,11 +291,8 @@ fn mistakes_are_named() -> Result<(), Error> {
     let w = GossipMatrix::metropolis(&grid_2d_graph(2, 3)?);
     let missing = Error::NodeOutOfRange { node: 6, nodes: 6 };
     assert_eq!(walk_sum_row(&w, 6, 5), Err(missing.clone()));
-    assert_eq!(walk_sum_row_of_chain(&(&w).into(), 6, 5), Err(missing.clone()));
     assert_eq!(log_matrix_row(&w, 6), Err(missing));
-    for result in [walk_sum_row(&w, 0, usize::MAX), walk_sum_row_of_chain(&(&w).into(), 0, usize::MAX)] {
-        assert!(matches!(result, Err(Error::InvalidParameter { .. })));
-    }
+    assert!(matches!(walk_sum_row(&w, 0, usize::MAX), Err(Error::InvalidParameter { .. })));
     assert!(matches!(walk_sums(&Spectrum::new(&w)?, usize::MAX), Err(Error::InvalidParameter { .. })));
     let ring = ClosedForm::new(&Family::Cycle(5), Weights::Metropolis)?;
     assert!(matches!(ring.walk_sum(0, 1, usize::MAX), Err(Error::InvalidParameter { .. })));
