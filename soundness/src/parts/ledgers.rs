@@ -11,7 +11,7 @@ use crate::oracle::gossip::{self, Matrix};
 use crate::oracle::linear::Loss;
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_account::{Named, NodeNames, Observer, PairLedgers, Protocol, Target};
+use ndp_account::{NodeNames, Observer, PairLedgers, Protocol, Target, named};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_dp::{Adaptivity, Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::{GossipMatrix, Graph};
@@ -113,7 +113,7 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
     };
     let quoted = |run: &Run| run.names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     let mut code = format!(
-        "use ndp_account::Protocol;\nuse ndp_account::{{Named, NodeNames, Observer, PairLedgers, Target}};\n\
+        "use ndp_account::Protocol;\nuse ndp_account::{{NodeNames, Observer, PairLedgers, Target, named}};\n\
          use ndp_algos::gossip::SynchronousGossip;\nuse ndp_dp::{{Adaptivity, Measure, NoiseMultiplier}};\n\
          use ndp_graph::{{GossipMatrix, Graph}};\n\
          let mut ledgers = PairLedgers::with_limits(NodeNames::new([{}])?, Target::worst(Measure::Gaussian, {}))?;",
@@ -127,8 +127,9 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
         write!(
             code,
             "\nlet gossip = SynchronousGossip::new(GossipMatrix::metropolis(&{}), {});\n\
-             let named = Named::new(&gossip, NodeNames::new([{}])?)?;\n\
-             let accounts = (0..{}).map(|v| named.account(&Observer::node(v))).collect::<Result<Vec<_>, _>>()?;\n\
+             let names = NodeNames::new([{}])?;\n\
+             let account = |v| named(gossip.account(&Observer::node(v))?, names.clone());\n\
+             let accounts = (0..{}).map(account).collect::<Result<Vec<_>, _>>()?;\n\
              ledgers.record(\"run\", &accounts, NoiseMultiplier::new({})?, Adaptivity::Fixed)?;",
             graphs::code(&run.graph),
             run.rounds,
@@ -139,9 +140,9 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
         .expect("writing to a String never fails");
         // The ledger records a run completely or not at all.
         let mut record = || {
-            let named = Named::new(&protocol, listed(run)?)?;
-            let accounts = (0..run.names.len()).map(|v| named.account(&Observer::node(v)));
-            let accounts = accounts.collect::<Result<Vec<_>, _>>()?;
+            let names = listed(run)?;
+            let account = |v| named(protocol.account(&Observer::node(v))?, names.clone());
+            let accounts = (0..run.names.len()).map(account).collect::<Result<Vec<_>, _>>()?;
             ledgers.record("run", &accounts, noise, Adaptivity::Fixed)
         };
         let recorded = record();

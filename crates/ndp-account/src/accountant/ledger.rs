@@ -19,14 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Examples
 /// ```
-/// use ndp_account::{Named, NodeNames, Observer, PairLedgers, Protocol, Target};
+/// use ndp_account::{NodeNames, Observer, PairLedgers, Protocol, Target, named};
 /// use ndp_account::example::Gossip;
 /// use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Verdict};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
 /// let names = NodeNames::new(["ann", "bob", "cem", "eve"])?;
-/// let named = Named::new(&gossip, names.clone())?;
-/// let accounts = [named.account(&Observer::node(0))?];
+/// let accounts = [named(gossip.account(&Observer::node(0))?, names.clone())?];
 /// let mut ledgers = PairLedgers::with_limits(names, Target::worst(Measure::Approx(Delta::new(1e-5)?), 2.5))?;
 /// let noise = NoiseMultiplier::new(2.0)?;
 /// assert!(ledgers.fits(&accounts, noise, Adaptivity::Fixed)?);

@@ -32,7 +32,7 @@ pub use coverage::{Among, Coverage, Rest};
 pub use covered::Covered;
 pub use ledger::PairLedgers;
 pub use linear::{between, bound_of_releases, local_bound};
-pub use names::{Named, NodeNames, named};
+pub use names::{NodeNames, named};
 pub use observer::{Observer, Senders};
 pub use outsider::of_outsider;
 pub use patience::{Limit, Patient, Replaced, WORK, Why, account_or_bound, locked, sharing, was_out};

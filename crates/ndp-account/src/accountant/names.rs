@@ -1,12 +1,11 @@
 //! Names of nodes. Everything about a node is found by its name, because its number may differ between
 //! protocols.
 
-use super::{Account, Attacker, Observer, Protocol};
+use super::{Account, Observer};
 use crate::error::ensure;
 use crate::forward::forward;
 use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
-use ndp_graph::progress::Stop;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -174,78 +173,31 @@ impl Places {
     }
 }
 
-/// A protocol whose nodes, and those of its accounts, have names.
-///
-/// # Examples
-/// ```
-/// use ndp_account::{Account, Named, NodeNames, Observer, Protocol};
-/// use ndp_account::example::Gossip;
-/// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
-/// let named = Named::new(&gossip, NodeNames::new(["ann", "bob", "eve"])?)?;
-/// assert_eq!(named.account(&Observer::node(0))?.names().position("bob"), Some(1));
-/// assert_eq!(gossip.account(&Observer::node(0))?.names(), NodeNames::numbered(3));
-/// assert!(Named::new(&gossip, NodeNames::numbered(4)).is_err());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone)]
-pub struct Named<'a> {
-    protocol: &'a dyn Protocol,
-    names: NodeNames,
-}
-
-impl<'a> Named<'a> {
-    /// The protocol with these names; the first belongs to node 0.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless there are as many names as nodes.
-    pub fn new(protocol: &'a dyn Protocol, names: NodeNames) -> Result<Self, Error> {
-        check_count(&names, protocol.node_count())?;
-        Ok(Self { protocol, names })
-    }
-}
-
-fn check_count(names: &NodeNames, nodes: usize) -> Result<(), Error> {
-    let count = names.count();
-    ensure(count == nodes, "the number of names", "be that of the protocol's nodes", count as f64)
-}
-
-impl Protocol for Named<'_> {
-    forward! { self.protocol =>
-        fn node_count(&self) -> usize;
-        fn symmetries(&self) -> Vec<Vec<u32>>;
-        fn is_formula(&self) -> bool;
-        fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error>;
-        fn message_count(&self) -> Result<f64, Error>;
-        fn program_text(&self) -> Result<Vec<u8>, Error>;
-        fn attack(
-            &self,
-            u: usize,
-            observer: &Observer,
-            noise: NoiseMultiplier,
-        ) -> Result<Box<dyn Attacker + '_>, Error>;
-    }
-
-    fn account_until<'b>(&'b self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'b>, Error> {
-        named(self.protocol.account_until(observer, stop)?, self.names.clone())
-    }
-
-    fn glimpse<'b>(&'b self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'b>, Error> {
-        named(self.protocol.glimpse(observer, stop)?, self.names.clone())
-    }
-
-    fn local_bound<'b>(&'b self, observer: &Observer) -> Result<Box<dyn Account + 'b>, Error> {
-        named(self.protocol.local_bound(observer)?, self.names.clone())
-    }
-}
-
-/// An account whose nodes have these names, as an account of a [`Named`] protocol has; the first belongs to
-/// node 0.
+/// An account whose nodes have these names; the first belongs to node 0.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless there are as many names as nodes.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{NodeNames, Observer, Protocol, named};
+/// use ndp_account::example::Gossip;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
+/// let account = named(gossip.account(&Observer::node(0))?, NodeNames::new(["ann", "bob", "eve"])?)?;
+/// assert_eq!(account.names().position("bob"), Some(1));
+/// assert_eq!(gossip.account(&Observer::node(0))?.names(), NodeNames::numbered(3));
+/// assert!(named(account, NodeNames::numbered(4)).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn named<'a>(account: Box<dyn Account + 'a>, names: NodeNames) -> Result<Box<dyn Account + 'a>, Error> {
-    check_count(&names, account.node_count())?;
+    let count = names.count();
+    ensure(
+        count == account.node_count(),
+        "the number of names",
+        "be that of the protocol's nodes",
+        count as f64,
+    )?;
     Ok(Box::new(NamedAccount { account, names }))
 }
 

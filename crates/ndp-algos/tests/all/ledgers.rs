@@ -1,6 +1,6 @@
 //! What several runs cost together: by the names of the nodes, for the same observers in every run.
 
-use ndp_account::{Error, Named, NodeNames, Observer, PairLedgers, Protocol, Target};
+use ndp_account::{Error, NodeNames, Observer, PairLedgers, Protocol, Target, named};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::registry::{self, Parameters};
 use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Verdict};
@@ -45,11 +45,12 @@ fn ledgers_add_up_by_name_whatever_the_order() -> Result<(), Error> {
     let path = SynchronousGossip::new(GossipMatrix::metropolis(&generators::path_graph(3)?), 1);
     let noise = NoiseMultiplier::new(2.0)?;
     let first_names = NodeNames::new(["y", "h", "x"])?;
-    let (first, second) =
-        (Named::new(&path, first_names.clone())?, Named::new(&path, NodeNames::new(["h", "x", "y"])?)?);
+    let account = |v, names: &NodeNames| named(path.account(&Observer::node(v))?, names.clone());
+    let first = [account(1, &first_names)?];
+    let second = [account(0, &NodeNames::new(["h", "x", "y"])?)?];
     let mut ledgers = PairLedgers::new(first_names);
-    ledgers.record("first", &[first.account(&Observer::node(1))?], noise, Adaptivity::Fixed)?;
-    ledgers.record("second", &[second.account(&Observer::node(0))?], noise, Adaptivity::Fixed)?;
+    ledgers.record("first", &first, noise, Adaptivity::Fixed)?;
+    ledgers.record("second", &second, noise, Adaptivity::Fixed)?;
     let spent = |ledgers: &PairLedgers, name: &str| -> Result<f64, Error> {
         let (u, v) = (ledgers.names().position(name).unwrap(), ledgers.names().position("h").unwrap());
         Ok(ledgers.pair(u, &Observer::node(v)).unwrap().spent()?.mu().unwrap().value().mu())
@@ -58,22 +59,20 @@ fn ledgers_add_up_by_name_whatever_the_order() -> Result<(), Error> {
     assert!((spent(&ledgers, "x")? - 0.5f64.sqrt()).abs() < 1e-15);
     // In the second order x would be where y is now: added by position, y had lost both.
     let mut other_way = PairLedgers::new(NodeNames::new(["x", "y", "h"])?);
-    other_way.record("second", &[second.account(&Observer::node(0))?], noise, Adaptivity::Fixed)?;
-    other_way.record("first", &[first.account(&Observer::node(1))?], noise, Adaptivity::Fixed)?;
+    other_way.record("second", &second, noise, Adaptivity::Fixed)?;
+    other_way.record("first", &first, noise, Adaptivity::Fixed)?;
     for name in ["x", "y"] {
         assert_eq!(spent(&ledgers, name)?, spent(&other_way, name)?);
     }
     // Other names, no names and another size are refused, and leave no trace.
     let four = SynchronousGossip::new(GossipMatrix::metropolis(&generators::path_graph(4)?), 1);
-    let other = Named::new(&path, NodeNames::new(["y", "h", "z"])?)?;
-    let larger = Named::new(&four, NodeNames::new(["y", "h", "x", "z"])?)?;
-    let unnamed: &dyn Protocol = &path;
-    for (protocol, differs) in [
-        (&other as &dyn Protocol, "no node \"x\", and the ledger has no node \"z\""),
-        (&larger, "4 and 3: the ledger has no node \"z\""),
-        (unnamed, "no node \"y\", and the ledger has no node \"0\""),
+    let larger = named(four.account(&Observer::node(1))?, NodeNames::new(["y", "h", "x", "z"])?)?;
+    for (account, differs) in [
+        (account(1, &NodeNames::new(["y", "h", "z"])?)?, "no node \"x\", and the ledger has no node \"z\""),
+        (larger, "4 and 3: the ledger has no node \"z\""),
+        (path.account(&Observer::node(1))?, "no node \"y\", and the ledger has no node \"0\""),
     ] {
-        let accounts = [protocol.account(&Observer::node(1))?];
+        let accounts = [account];
         let refused = ledgers.record("other", &accounts, noise, Adaptivity::Fixed);
         assert!(matches!(refused, Err(Error::OtherNodes { .. })));
         assert!(refused.unwrap_err().to_string().contains(differs));

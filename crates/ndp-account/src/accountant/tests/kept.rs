@@ -1,8 +1,8 @@
 //! What is kept beside numbers: failure probabilities, theorems, assumptions, names.
 
 use super::super::{
-    Among, Audience, Coverage, Covered, Named, NodeNames, Observer, PairLedgers, Protocol, Rest, Target,
-    accounts,
+    Among, Audience, Coverage, Covered, NodeNames, Observer, PairLedgers, Protocol, Rest, Target, accounts,
+    named,
 };
 use super::{Saying, exactly, one, told};
 use crate::example::Gossip;
@@ -33,12 +33,10 @@ fn ledgers_add_up_failures_and_means() -> Result<(), Error> {
 
 /// Naming the nodes changes no numbers.
 #[test]
-fn named_protocols_say_what_they_said() -> Result<(), Error> {
+fn named_accounts_say_what_they_said() -> Result<(), Error> {
     let protocol = Saying { nodes: 3, bounded: false, accounts: |v| told(v, 3, |_, _| exactly(0.5)) };
     let names = NodeNames::new(["a", "b", "c"])?;
-    let named = Named::new(&protocol, names.clone())?;
-    assert_eq!(named.error(one()?)?, 3.0);
-    let account = named.account(&Observer::node(0))?;
+    let account = named(protocol.account(&Observer::node(0))?, names.clone())?;
     assert_eq!((account.failure(), account.names()), (0.25, names));
     assert_eq!(account.assumptions(), [Assumption::Fixed]);
     assert_eq!(account.rests_on(), [RestsOn::ToldOfAll]);
