@@ -280,11 +280,7 @@ impl Audience {
     /// `observers`, with the knowledge of own noise and senders that this audience's observers have.
     pub(super) fn others_known(&self, observers: Vec<Observer>) -> Vec<Observer> {
         let Some(first) = self.looked_at.first().or(self.others.first()) else { return observers };
-        let known = |mut observer: Observer| {
-            (observer.own_noise, observer.senders) = (first.own_noise, first.senders);
-            observer
-        };
-        observers.into_iter().map(known).collect()
+        observers.iter().map(|observer| first.with_members(observer.members())).collect()
     }
 
     /// For an audience made by [`Self::chosen`], which the bound does not always cover: the same with every

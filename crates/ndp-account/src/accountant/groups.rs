@@ -137,11 +137,7 @@ impl<'a> Search<'_, 'a> {
     /// Computes the accounts of groups and lowers their bounds. Returns false unless every account exists and
     /// has unit losses.
     fn ask(&mut self, groups: &mut [Group]) -> Result<bool, Error> {
-        let observers = groups.iter().map(|group| {
-            let mut observer = Observer::coalition(&group.members);
-            (observer.own_noise, observer.senders) = (self.like.own_noise, self.like.senders);
-            observer
-        });
+        let observers = groups.iter().map(|group| self.like.with_members(&group.members));
         let accounts = match (self.look)(&observers.collect::<Vec<_>>()) {
             Err(Error::Cancelled) => return Err(Error::Cancelled),
             Err(_) => return Ok(false),

@@ -124,13 +124,18 @@ impl Observer {
         self.members.binary_search(&u).is_ok()
     }
 
+    /// These members together, who know of their own noise and of senders what this observer knows.
+    pub(super) fn with_members(&self, members: &[usize]) -> Self {
+        Self { own_noise: self.own_noise, senders: self.senders, ..Self::coalition(members) }
+    }
+
     /// The same observer with node `v` renamed to `place(v)`; an edge that is tapped twice counts once.
     pub(super) fn moved(&self, place: impl Fn(usize) -> usize) -> Self {
         let members: Vec<usize> = self.members.iter().map(|&v| place(v)).collect();
         let mut tapped: Vec<_> = self.tapped.iter().map(|&(from, to)| (place(from), place(to))).collect();
         tapped.sort_unstable();
         tapped.dedup();
-        Self { own_noise: self.own_noise, senders: self.senders, tapped, ..Self::coalition(&members) }
+        Self { tapped, ..self.with_members(&members) }
     }
 
     /// The members, checked: at least one, none twice, all in the protocol.
