@@ -70,8 +70,8 @@ mod view;
 pub use accountant::{
     Account, Allowed, Among, Attacker, Audience, Check, Comparison, Coverage, Covered, LeastNoise,
     MOST_COALITIONS, NodeNames, Observer, Pair, PairLedgers, Protocol, Rest, Row, Said, Senders, Statement,
-    Target, Worst, account_or_bound, accounts, bound_is_attained, check, compare, compare_towards, largest,
-    least_noise, named, number_of_coalitions,
+    Target, Worst, account_or_bound, accounts, bound_is_attained, check, compare, largest, least_noise,
+    named, number_of_coalitions,
 };
 pub use error::Error;
 pub use loss::LossReport;

@@ -79,15 +79,7 @@ pub fn compare(
     observers: &[Observer],
     target: &Target,
 ) -> Comparison {
-    compare_towards(protocols, &Audience::named(observers.to_vec()), target)
-}
-
-/// The same for an audience of which only some are looked at; each row says whom it covers.
-pub fn compare_towards(
-    protocols: &[(&str, Result<&dyn Protocol, Error>)],
-    audience: &Audience,
-    target: &Target,
-) -> Comparison {
+    let audience = &Audience::named(observers.to_vec());
     let row = |(name, protocol): &(&str, Result<&dyn Protocol, Error>)| {
         Row::of(name, protocol.clone(), target, |protocol| {
             Covered::by_attained_bound(protocol, audience, target, &Stop::never()).map_or_else(

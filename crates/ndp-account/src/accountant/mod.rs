@@ -27,7 +27,7 @@ mod worst;
 pub use audience::{Audience, MOST_COALITIONS, number_of_coalitions};
 pub use by_mu::ByMu;
 pub use check::{check, least_noise};
-pub use compare::{Comparison, Row, compare, compare_towards};
+pub use compare::{Comparison, Row, compare};
 pub use coverage::{Among, Coverage, Rest};
 pub use covered::Covered;
 pub use ledger::PairLedgers;

@@ -2,8 +2,8 @@
 
 use super::super::uses::{Used, mean, tightest, uses};
 use super::super::{
-    Allowed, Audience, Coverage, Covered, Observer, Protocol, Target, Uniform, at_most as smaller, check,
-    compare_towards, least_noise, local_bound, of_outsider, search_of_pair,
+    Allowed, Audience, Comparison, Coverage, Covered, Observer, Protocol, Row, Target, Uniform,
+    at_most as smaller, check, least_noise, local_bound, of_outsider, search_of_pair,
 };
 use super::{Saying, Told, at_most, epsilon, exactly, flat, one, told};
 use crate::example::Gossip;
@@ -188,8 +188,9 @@ fn who_is_looked_at_may_need_less() -> Result<(), Error> {
         let of_looked_at = covered.of_looked_at(&target, &least).map(NoiseMultiplier::get);
         assert_eq!(of_looked_at.is_some_and(|noise| (noise - 1.0).abs() < 1e-6), bounded);
         assert_eq!(of_looked_at.is_some(), bounded);
-        let rows = compare_towards(&[("saying", Ok(&protocol))], &audience, &target);
-        assert_eq!(rows.to_string().contains("2 of 4 nodes"), !bounded, "{rows}");
+        let rows = vec![Row::of("saying", Ok(&protocol), &target, |_| Ok(&covered))];
+        let table = Comparison { rows }.to_string();
+        assert_eq!(table.contains("2 of 4 nodes"), !bounded, "{table}");
     }
     Ok(())
 }
