@@ -2,6 +2,7 @@
 
 use crate::error::ensure;
 use crate::protocol::Observation;
+use crate::view::checked_source;
 use crate::{Error, View};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
@@ -34,12 +35,7 @@ impl Attack {
     /// `O(r² m)` for `r` rows over `m` noises.
     pub fn optimal(view: &View, source: usize) -> Result<Self, Error> {
         let nodes = view.inputs().ncols();
-        if source >= nodes {
-            return Err(Error::NodeOutOfRange { node: source, nodes });
-        }
-        if view.coalition().contains(&source) {
-            return Err(Error::SourceIsObserver(source));
-        }
+        checked_source(source, view.coalition(), nodes)?;
         let unknown: Vec<usize> =
             (0..view.noises().ncols()).filter(|j| view.known_noises().binary_search(j).is_err()).collect();
         let rows = view.noises().select(Axis(1), &unknown);

@@ -15,6 +15,7 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: the protocols; its
 //!   Theorem 1 adds up the losses of single messages instead, which is no bound.
 
+use crate::view::checked_source;
 use crate::{By, Error, View};
 use ndp_certify::account::{self, Budget, Certificate, WIDTH};
 use ndp_certify::enclosure::width;
@@ -121,12 +122,7 @@ impl LossReport {
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`] for a member of the coalition.
     pub fn enclosure(&self, source: usize) -> Result<(f64, f64), Error> {
         let units = &self.loss.value().unit;
-        if source >= units.len() {
-            return Err(Error::NodeOutOfRange { node: source, nodes: units.len() });
-        }
-        if self.coalition.contains(&source) {
-            return Err(Error::SourceIsObserver(source));
-        }
+        checked_source(source, &self.coalition, units.len())?;
         Ok((self.lower[source], units[source]))
     }
 

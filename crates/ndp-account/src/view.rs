@@ -116,6 +116,20 @@ impl View {
     }
 }
 
+/// `u`, if it is one of `nodes` nodes and not one of `members`.
+///
+/// # Errors
+/// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`].
+pub(crate) fn checked_source(u: usize, members: &[usize], nodes: usize) -> Result<usize, Error> {
+    if u >= nodes {
+        return Err(Error::NodeOutOfRange { node: u, nodes });
+    }
+    if members.contains(&u) {
+        return Err(Error::SourceIsObserver(u));
+    }
+    Ok(u)
+}
+
 /// The coalition in ascending order, checked.
 ///
 /// # Errors

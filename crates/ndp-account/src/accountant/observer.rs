@@ -1,6 +1,6 @@
 //! Observers, and what they know.
 
-use crate::view::checked_coalition;
+use crate::view::{checked_coalition, checked_source};
 use crate::{Error, OwnNoise};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -153,13 +153,7 @@ impl Observer {
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`].
     #[doc(hidden)]
     pub fn checked_source(&self, u: usize, nodes: usize) -> Result<usize, Error> {
-        if u >= nodes {
-            return Err(Error::NodeOutOfRange { node: u, nodes });
-        }
-        if self.contains(u) {
-            return Err(Error::SourceIsObserver(u));
-        }
-        Ok(u)
+        checked_source(u, &self.members, nodes)
     }
 
     /// Refuses tapped edges, for protocols whose accounts do not cover them.

@@ -5,7 +5,7 @@ use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::objective::Constants;
 use crate::sgd::rounds::{Round, consensus_loss, shift_loss};
 use crate::sgd::walk::Update;
-use ndp_account::Error;
+use ndp_account::{Error, Observer};
 use ndp_dp::{Gdp, Order, Profile, Sigma, UnitLoss, UpperBound};
 use ndp_numeric::rounding::{Interval, any_of};
 use ndp_numeric::stop::{Stop, work};
@@ -131,12 +131,7 @@ impl GossipObserver {
     /// # Errors
     /// [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`].
     pub fn loss(&self, source: usize) -> Result<UpperBound<UnitLoss>, Error> {
-        if source == self.observer {
-            return Err(Error::SourceIsObserver(source));
-        }
-        if source >= self.users {
-            return Err(Error::NodeOutOfRange { node: source, nodes: self.users });
-        }
+        Observer::node(self.observer).checked_source(source, self.users)?;
         match &self.account {
             Account::Local => Ok(UpperBound::new(UnitLoss::of_releases(self.rounds as f64)?)),
             Account::Consensus(mixings) => {

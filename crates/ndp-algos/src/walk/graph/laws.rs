@@ -9,8 +9,8 @@ use super::path::{EdgeRule, TokenWalk};
 use super::renewal;
 use super::series::up;
 use crate::walk::FinalToken;
-use ndp_account::Error;
 use ndp_account::parts::checked_coalition;
+use ndp_account::{Error, Observer};
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws, Start};
 use ndp_numeric::stop::Stop;
@@ -199,13 +199,7 @@ pub(super) fn require_pair(walk: &TokenWalk, u: usize, members: &[usize]) -> Res
     walk.require_accounts()?;
     let n = walk.node_count();
     checked_coalition(members, n)?;
-    if u >= n {
-        return Err(Error::NodeOutOfRange { node: u, nodes: n });
-    }
-    if members.contains(&u) {
-        return Err(Error::SourceIsObserver(u));
-    }
-    Ok(())
+    Observer::coalition(members).checked_source(u, n).map(|_| ())
 }
 
 #[cfg(test)]
@@ -213,7 +207,7 @@ mod tests {
     use super::super::WalkOptions;
     use super::*;
     use approx::assert_relative_eq;
-    use ndp_account::{Observer, Protocol};
+    use ndp_account::Protocol;
     use ndp_dp::{NoiseMultiplier, Order};
     use ndp_graph::generators::{cycle_graph, directed_cycle};
     use ndp_graph::hitting::Walk;
