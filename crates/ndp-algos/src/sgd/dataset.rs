@@ -1,5 +1,6 @@
 //! Examples with labels: read, scaled, split, and dealt out to users.
 
+use super::objective::Objective;
 use super::table::{Table, TableOptions};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_account::Error;
@@ -290,6 +291,20 @@ impl Users {
     #[must_use]
     pub(crate) fn data(&self) -> &Dataset {
         &self.data
+    }
+
+    /// Adds the gradients at `model` of all examples of user `u`, `weight` times each, to `gradient`.
+    pub(crate) fn add_gradients(
+        &self,
+        objective: &impl Objective,
+        u: usize,
+        model: &[f64],
+        weight: f64,
+        gradient: &mut [f64],
+    ) {
+        for row in self.rows(u) {
+            objective.add_gradient(model, self.data.row(row), self.data.labels()[row], weight, gradient);
+        }
     }
 
     /// The rows of user `u`.

@@ -80,15 +80,11 @@ impl FederatedSgd {
         let mut contributions = vec![0; n];
         for (t, batch) in order.chunks_exact(self.batch).enumerate() {
             let due = evaluation.filter(|e| e.is_due(t));
-            if let Some(value) = due.and_then(|e| e.objective(objective, &model)) {
-                history.objective.push(value);
-            }
+            history.objective.extend(due.and_then(|e| e.objective(objective, &model)));
             gradient.fill(0.0);
             for &user in batch {
                 contributions[user] += 1;
-                for row in users.rows(user) {
-                    objective.add_gradient(&model, data.row(row), data.labels()[row], share, &mut gradient);
-                }
+                users.add_gradients(objective, user, &model, share, &mut gradient);
                 if sigma > 0.0 {
                     for g in &mut gradient {
                         *g += sigma / self.batch as f64 * rng.sample::<f64, _>(StandardNormal);

@@ -263,14 +263,13 @@ impl MuffliatoSgd {
     ) {
         gradient.fill(0.0);
         let data = users.data();
-        let mut add = |row: usize, share: f64| {
-            objective.add_gradient(model, data.row(row), data.labels()[row], share, gradient);
-        };
         match self.batch {
-            None => users.rows(user).for_each(|row| add(row, 1.0 / users.per_user() as f64)),
+            None => users.add_gradients(objective, user, model, 1.0 / users.per_user() as f64, gradient),
             Some(count) => {
                 for _ in 0..count {
-                    add(rng.random_range(users.rows(user)), 1.0 / count as f64);
+                    let row = rng.random_range(users.rows(user));
+                    let share = 1.0 / count as f64;
+                    objective.add_gradient(model, data.row(row), data.labels()[row], share, gradient);
                 }
             }
         }

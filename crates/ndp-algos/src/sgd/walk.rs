@@ -263,23 +263,13 @@ impl WalkSgd {
         let mut holder = self.start.unwrap_or_else(|| rng.random_range(0..n));
         for t in 0..self.steps {
             let due = evaluation.filter(|e| e.is_due(t));
-            if let Some(value) = due.and_then(|e| e.objective(objective, &model)) {
-                history.objective.push(value);
-            }
+            history.objective.extend(due.and_then(|e| e.objective(objective, &model)));
             let contributes = contributions[holder] < cap;
             if contributes || self.over_cap == OverCap::NoiseOnly {
                 gradient.fill(0.0);
                 if contributes {
                     contributions[holder] += 1;
-                    for row in users.rows(holder) {
-                        objective.add_gradient(
-                            &model,
-                            data.row(row),
-                            data.labels()[row],
-                            share,
-                            &mut gradient,
-                        );
-                    }
+                    users.add_gradients(objective, holder, &model, share, &mut gradient);
                 }
                 self.update.perturb(&mut gradient, sigma, rng);
                 let step = self.step_size.at(t);
