@@ -8,7 +8,7 @@
 
 use super::linear::{between, noise_of_unit};
 use super::worst::WITHIN;
-use super::{Account, Audience, Coverage, Covered, NodeNames, Observer};
+use super::{Account, Audience, Coverage, Covered, NodeNames, Observer, Said};
 use crate::{Assumption, By, Error, RestsOn, Terms};
 use ndp_dp::{Grade, Measure, NoiseMultiplier, Profile};
 use ndp_numeric::rounding::{Interval, any_of};
@@ -106,14 +106,9 @@ impl Coordinates {
 
 /// What the accounts of all members of groups have in common.
 struct Shared {
-    nodes: usize,
     names: NodeNames,
     unit: f64,
-    failure: f64,
-    terms: Terms,
-    theorems: Vec<By>,
-    rests_on: Vec<RestsOn>,
-    assumptions: Vec<Assumption>,
+    said: Said,
 }
 
 /// The state of one search.
@@ -274,14 +269,9 @@ impl<'a> Covered<'a> {
                 && let Some(pair) = reaching(account.as_ref(), most)
             {
                 let shared = Arc::new(Shared {
-                    nodes,
                     names: account.names(),
                     unit: (Interval::new(most) * Interval::new(most)).high(),
-                    failure: account.failure(),
-                    terms: account.terms(),
-                    theorems: account.theorems(),
-                    rests_on: account.rests_on(),
-                    assumptions: account.assumptions(),
+                    said: Said::by(account.as_ref()),
                 });
                 let witness = Member { observer: hint.clone(), shared, pair: Some(pair) };
                 return Ok(self.witnessed(Box::new(witness)));
@@ -314,19 +304,16 @@ impl<'a> Covered<'a> {
         if unit.sqrt() >= *worst.loss.value() && !attained {
             return Ok(self);
         }
-        let first = self.looked_at().first().map(|account| (account.terms(), account.names()));
-        let Some((terms, names)) = first else { return Ok(self) };
+        let Some(first) = self.looked_at().first() else { return Ok(self) };
         let Search { groups, failures, theorems, rests_on, assumptions, witness, .. } = search;
-        let shared = Arc::new(Shared {
-            nodes,
-            names,
-            unit,
+        let said = Said {
             failure: any_of(failures),
-            terms,
             theorems: theorems.into_iter().collect(),
             rests_on: RestsOn::together(rests_on).into_iter().collect(),
             assumptions: assumptions.into_iter().collect(),
-        });
+            ..Said::by(first.as_ref())
+        };
+        let shared = Arc::new(Shared { names: first.names(), unit, said });
         let looked_at = self.looked_at().len();
         self.accounts.truncate(looked_at);
         let member = |observer: &Observer| {
@@ -367,7 +354,7 @@ impl Account for Member {
     }
 
     fn node_count(&self) -> usize {
-        self.shared.nodes
+        self.shared.said.nodes
     }
 
     fn names(&self) -> NodeNames {
@@ -375,23 +362,23 @@ impl Account for Member {
     }
 
     fn terms(&self) -> Terms {
-        self.shared.terms
+        self.shared.said.terms
     }
 
     fn theorems(&self) -> Vec<By> {
-        self.shared.theorems.clone()
+        self.shared.said.theorems.clone()
     }
 
     fn rests_on(&self) -> Vec<RestsOn> {
-        self.shared.rests_on.clone()
+        self.shared.said.rests_on.clone()
     }
 
     fn assumptions(&self) -> Vec<Assumption> {
-        self.shared.assumptions.clone()
+        self.shared.said.assumptions.clone()
     }
 
     fn failure(&self) -> f64 {
-        self.shared.failure
+        self.shared.said.failure
     }
 
     /// All members share the accounts of the groups, so they fail together.
@@ -404,7 +391,7 @@ impl Account for Member {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.observer.checked_source(u, self.shared.nodes)?;
+        self.observer.checked_source(u, self.shared.said.nodes)?;
         between(self.ends(u), false, noise, &self.observer.to_string())
     }
 
@@ -414,7 +401,7 @@ impl Account for Member {
         measure: Measure,
         allowed: f64,
     ) -> Result<Option<NoiseMultiplier>, Error> {
-        self.observer.checked_source(u, self.shared.nodes)?;
+        self.observer.checked_source(u, self.shared.said.nodes)?;
         noise_of_unit(self.ends(u).1, measure, allowed)
     }
 }
