@@ -3,9 +3,13 @@
 
 use crate::args::{Files, Pictures};
 use crate::errors::Failure;
-use crate::output::{csv, harmless, heading, json, line, page, pictures, table, up};
+use crate::output::{self, csv, finite, harmless, heading, line, page, pictures, table, up};
+use ndp_account::Statement;
+use ndp_dp::Grade;
 use ndp_report::figure::Figure;
 use ndp_report::page::Page;
+use ndp_report::words;
+use serde_json::{Value, json};
 
 /// A piece of what the terminal shows.
 pub(crate) enum Part<'a> {
@@ -77,7 +81,7 @@ pub(crate) fn show(answer: &impl Answer, files: &Files, seed: u64) -> Result<(),
         csv(path, seed, &header, &rows)?;
     }
     if let Some(path) = &files.json {
-        json(path, seed, answer.data()?)?;
+        output::json(path, seed, answer.data()?)?;
     }
     Ok(())
 }
@@ -108,6 +112,33 @@ pub(crate) fn worst(pairs: &[Exposed], count: usize) -> Vec<Vec<String>> {
         vec![u.clone(), v.clone(), hops, up(*loss)]
     };
     sorted.iter().take(count).map(row).collect()
+}
+
+/// The table of all pairs, each with its grade; `what` is the name of the loss.
+pub(crate) fn sheet_of_pairs(
+    what: &'static str,
+    pairs: impl Iterator<Item = (Exposed, Grade)>,
+    statement: Option<&Statement>,
+) -> Sheet {
+    let coverage = statement.map(|about| about.coverage.in_short()).unwrap_or_default();
+    let by = statement.map(words::by).unwrap_or_default();
+    let row = |((u, v, hops, loss), grade): (Exposed, Grade)| {
+        let hops = hops.map_or_else(String::new, |hops| hops.to_string());
+        vec![u, v, hops, grade.to_string(), loss.to_string(), coverage.clone(), by.clone()]
+    };
+    Sheet {
+        header: vec!["source", "observer", "hops", "grade", what, "observers", "by"],
+        rows: pairs.map(row).collect(),
+    }
+}
+
+/// The same pairs as JSON.
+pub(crate) fn data_of_pairs(what: &str, pairs: impl Iterator<Item = (Exposed, Grade)>) -> Vec<Value> {
+    let pair = |((u, v, hops, loss), grade): (Exposed, Grade)| {
+        let loss = json!({ "grade": grade, "value": finite(loss) });
+        json!({ "source": u, "observer": v, "hops": hops, what: loss })
+    };
+    pairs.map(pair).collect()
 }
 
 /// Names and values below a title.

@@ -7,7 +7,7 @@ use crate::output::{finite, up};
 use crate::patience;
 use crate::progress::Progress;
 use crate::question::Chosen;
-use crate::show::{Answer, Exposed, Part, Sheet, show};
+use crate::show::{Answer, Exposed, Part, Sheet, data_of_pairs, sheet_of_pairs, show};
 use crate::{input, plain, question};
 use ndp_account::{Allowed, NodeNames, Observer, PairLedgers, Said, Statement, Target, named};
 use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, Odometer, Stated, Verdict};
@@ -155,24 +155,11 @@ impl Answer for Spent<'_> {
     }
 
     fn sheet(&self) -> Sheet {
-        let about = self.statement.as_ref();
-        let coverage = about.map(|about| about.coverage.in_short()).unwrap_or_default();
-        let by = about.map(words::by).unwrap_or_default();
-        let row = |((u, v, hops, spent), grade): &(Exposed, Grade)| {
-            let hops = hops.map_or_else(String::new, |hops| hops.to_string());
-            let (coverage, by) = (coverage.clone(), by.clone());
-            vec![u.clone(), v.clone(), hops, grade.to_string(), spent.to_string(), coverage, by]
-        };
-        let header = vec!["source", "observer", "hops", "grade", "spent", "observers", "by"];
-        Sheet { header, rows: self.rows.iter().map(row).collect() }
+        sheet_of_pairs("spent", self.rows.iter().cloned(), self.statement.as_ref())
     }
 
     fn data(&self) -> Result<serde_json::Value, Failure> {
-        let pair = |((u, v, hops, spent), grade): &(Exposed, Grade)| {
-            let spent = json!({ "grade": grade, "value": finite(*spent) });
-            json!({ "source": u, "observer": v, "hops": hops, "spent": spent })
-        };
-        let pairs: Vec<_> = self.rows.iter().map(pair).collect();
+        let pairs = data_of_pairs("spent", self.rows.iter().cloned());
         Ok(json!({ "measure": self.measure.to_string(), "runs": self.asked.runs, "entries": self.runs,
             "limit": self.target.as_ref().map(words::target), "odometer": self.asked.odometer,
             "statement": self.statement, "observers": self.chosen.description, "failure": self.failure,

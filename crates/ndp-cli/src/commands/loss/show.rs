@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::output::{MAX_DRAWING, drawing, finite, losses, parameters, up};
 use crate::plain;
 use crate::question;
-use crate::show::{Answer, Drawn, Exposed, Part, Sheet, worst};
+use crate::show::{Answer, Drawn, Exposed, Part, Sheet, data_of_pairs, sheet_of_pairs, worst};
 use ndarray::{Array2, Axis};
 use ndp_account::Coverage;
 use ndp_dp::{Grade, Verdict};
@@ -43,32 +43,12 @@ impl Answer for Found<'_> {
     }
 
     fn sheet(&self) -> Sheet {
-        let (coverage, by) = (self.statement.coverage.in_short(), words::by(&self.statement));
-        let row = |entry: &Entry| {
-            vec![
-                self.names[entry.u].clone(),
-                self.of_observer[entry.observer].clone(),
-                entry.hops.map_or_else(String::new, |hops| hops.to_string()),
-                entry.grade.to_string(),
-                entry.loss.to_string(),
-                coverage.clone(),
-                by.clone(),
-            ]
-        };
-        Sheet {
-            header: vec!["source", "observer", "hops", "grade", "loss", "observers", "by"],
-            rows: self.entries.iter().map(row).collect(),
-        }
+        sheet_of_pairs("loss", self.graded(), Some(&self.statement))
     }
 
     fn data(&self) -> Result<serde_json::Value, Failure> {
         let (study, graph) = (self.study, &self.study.graph);
-        let pair = |entry: &Entry| {
-            let (u, v) = (&self.names[entry.u], &self.of_observer[entry.observer]);
-            let loss = json!({ "grade": entry.grade, "value": finite(entry.loss) });
-            json!({ "source": u, "observer": v, "hops": entry.hops, "loss": loss })
-        };
-        let pairs: Vec<_> = self.entries.iter().map(pair).collect();
+        let pairs = data_of_pairs("loss", self.graded());
         let target = self.judged.as_ref().map(|judged| {
             json!({ "allowed": judged.target, "verdict": judged.verdict, "exceeding": judged.exceeding, "why": judged.why })
         });
@@ -272,6 +252,10 @@ impl Found<'_> {
             (self.names[entry.u].clone(), self.of_observer[entry.observer].clone(), entry.hops, entry.loss)
         };
         self.entries.iter().map(row).collect()
+    }
+
+    fn graded(&self) -> impl Iterator<Item = (Exposed, Grade)> {
+        self.rows().into_iter().zip(self.entries.iter().map(|entry| entry.grade))
     }
 
     pub(super) fn matrix(&self) -> Array2<f64> {
