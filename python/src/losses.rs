@@ -6,13 +6,11 @@ use crate::question::{noise, sigma as sigma_of};
 use crate::statement::Said;
 use crate::worker::run;
 use ndarray::Array2;
-use ndp_account::{Allowed, Observer, Protocol as _, Target};
-use ndp_account::{Error, LinearProtocol, LossReport, View};
+use ndp_account::{Account, Allowed, LossReport, Target};
 use ndp_dp::{
     Delta, Exact, Gdp, Grade, Guarantee, Measure, Mechanism, ObserverLoss, Order, Sensitivity, Sigma,
     UnitLoss, UpperBound, Verdict,
 };
-use ndp_graph::progress::Stop;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -146,13 +144,13 @@ pub(crate) fn epsilon_of_mu(mu: f64, delta: f64) -> Result<f64, Fault> {
     Ok(Gdp::new(mu)?.epsilon(Delta::new(delta)?).into_value())
 }
 
-/// Reports rebuilt from arrays.
-fn reports(
+/// Reports rebuilt from arrays, as accounts.
+fn recorded(
     unit: &PyReadonlyArray2<'_, f64>,
     lower: &PyReadonlyArray2<'_, f64>,
     coalitions: Vec<Vec<usize>>,
     exact: &[bool],
-) -> Result<Vec<LossReport>, Fault> {
+) -> Result<Vec<Box<dyn Account>>, Fault> {
     let (unit, lower) = (unit.as_array(), lower.as_array());
     if unit.dim() != lower.dim() || unit.nrows() != coalitions.len() || exact.len() != coalitions.len() {
         return Err(Fault::new("the parts of the reports differ in size"));
@@ -166,34 +164,9 @@ fn reports(
                 if exact { Exact::new(loss).into() } else { UpperBound::new(loss).into() };
             let mut report = LossReport::of_formula(coalition, loss, 0);
             report.lower = lower.row(i).to_vec();
-            report
+            report.into()
         })
         .collect())
-}
-
-/// Reports that were computed before, as a protocol that answers with them.
-struct Recorded(Vec<LossReport>);
-
-impl LinearProtocol for Recorded {
-    fn node_count(&self) -> usize {
-        self.0.first().map_or(0, |report| report.loss.value().unit.len())
-    }
-
-    fn coalition_view(&self, _: &[usize]) -> Result<View, Error> {
-        Err(Error::NotOffered("these losses were computed before: the view is gone"))
-    }
-
-    fn coalition_loss_until(&self, coalition: &[usize], _: &Stop) -> Result<LossReport, Error> {
-        let found = self.0.iter().find(|report| report.coalition == coalition);
-        found.cloned().ok_or(Error::NotOffered("the losses towards this observer were not computed"))
-    }
-}
-
-impl Recorded {
-    fn accounts(&self) -> Result<Vec<Box<dyn ndp_account::Account + '_>>, Fault> {
-        let account = |report: &LossReport| Ok(self.account(&Observer::coalition(&report.coalition))?);
-        self.0.iter().map(account).collect()
-    }
 }
 
 /// The terms of losses: a Rényi loss at an order, the `ε` at a `δ`, or `μ`.
@@ -275,8 +248,8 @@ pub(crate) fn least_sigma(
     sensitivity: f64,
 ) -> Result<Least, Fault> {
     let target = target(limits, unit.as_array().ncols())?;
-    let recorded = Recorded(reports(&unit, &lower, coalitions, &exact)?);
-    least(&run(py, move || Ok(ndp_account::least_noise(&recorded.accounts()?, &target)?))?, sensitivity)
+    let accounts = recorded(&unit, &lower, coalitions, &exact)?;
+    least(&run(py, move || Ok(ndp_account::least_noise(&accounts, &target)?))?, sensitivity)
 }
 
 /// Whether losses that were computed before meet a target at a given noise.
@@ -293,9 +266,9 @@ pub(crate) fn check(
     sensitivity: f64,
 ) -> Result<Checked, Fault> {
     let target = target(limits, unit.as_array().ncols())?;
-    let recorded = Recorded(reports(&unit, &lower, coalitions, &exact)?);
+    let accounts = recorded(&unit, &lower, coalitions, &exact)?;
     let noise = noise(sigma, sensitivity)?;
-    Ok(checked(&run(py, move || Ok(ndp_account::check(&recorded.accounts()?, noise, &target)?))?))
+    Ok(checked(&run(py, move || Ok(ndp_account::check(&accounts, noise, &target)?))?))
 }
 
 /// The words of the grades, which Python's classes carry too.
