@@ -168,7 +168,7 @@ impl Csr {
             let (row_columns, row_weights) = self.row(i);
             for (&j, &w) in row_columns.iter().zip(row_weights) {
                 let slot = &mut next[j as usize];
-                columns[*slot] = crate::cast::id(i);
+                columns[*slot] = ndp_numeric::casts::id(i);
                 weights[*slot] = w;
                 *slot += 1;
             }

@@ -47,7 +47,7 @@ pub fn cycle_graph(n: usize) -> Result<Graph, Error> {
 pub fn directed_cycle(n: usize) -> Result<TransitionMatrix, Error> {
     at_least("the length of a directed cycle", "be at least 2", n, 2)?;
     check_edges("the directed cycle", n as f64)?;
-    let rows = (0..n).map(|u| [(crate::cast::id((u + 1) % n), 1.0)]);
+    let rows = (0..n).map(|u| [(ndp_numeric::casts::id((u + 1) % n), 1.0)]);
     Ok(TransitionMatrix::from_checked_csr(Csr::from_rows(n, rows)))
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn pairs(n: usize) -> f64 {
 /// Refuses a graph whose edges, of the given or expected number, would not fit in memory.
 pub(crate) fn check_edges(what: &'static str, edges: f64) -> Result<(), Error> {
     // An edge takes 8 bytes in the graph, and up to 16 in the growing list that it is built from.
-    Ok(require_memory(what, u128::from(crate::cast::floor(24.0 * edges)))?)
+    Ok(require_memory(what, u128::from(ndp_numeric::rounding::whole(24.0 * edges)))?)
 }
 
 fn at_least(name: &'static str, condition: &'static str, value: usize, least: usize) -> Result<(), Error> {

@@ -2,10 +2,10 @@
 
 pub use crate::weights::Weights;
 
-use crate::cast::id;
 use crate::csr::{Csr, accurate_sum};
 use crate::{Error, Graph};
 use ndarray::{Array2, ArrayView2};
+use ndp_numeric::casts::id;
 
 /// Parses the word that `Display` writes.
 impl std::str::FromStr for Weights {

@@ -1,8 +1,8 @@
 //! Simple undirected graphs with nodes `0..n`.
 
 use crate::Error;
-use crate::cast::id;
 use ndp_linalg::memory::require_memory;
+use ndp_numeric::casts::id;
 
 /// A simple undirected graph: nodes `0..n`, no self-loop, no repeated edge, neighbors sorted.
 ///

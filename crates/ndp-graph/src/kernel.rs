@@ -226,8 +226,8 @@ mod tests {
     /// Against the definition, on a matrix with rows of several lengths: one share per row, and one per lane.
     fn check_shares<const B: usize, const SUM: bool>() {
         let n = 7;
-        let rows =
-            (0..n).map(|i| (0..=i).map(move |j| (crate::cast::id(j), f64::from(1 + i as u32 * 3) / 8.0)));
+        let rows = (0..n)
+            .map(|i| (0..=i).map(move |j| (ndp_numeric::casts::id(j), f64::from(1 + i as u32 * 3) / 8.0)));
         let w = Csr::from_rows(n, rows);
         let x: Vec<Lanes<B>> =
             (0..n).map(|i| Lanes(std::array::from_fn(|k| ((3 * i + k) as f64).sin()))).collect();

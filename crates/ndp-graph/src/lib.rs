@@ -187,7 +187,6 @@
     deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
 )]
 
-mod cast;
 pub mod centrality;
 pub mod chebyshev;
 #[cfg(test)]

@@ -10,11 +10,11 @@
 //!   `ln(1/min π) / gap` has no `ι`: it holds for `ι = 1/4` (because `4 π (1 - π) ≤ 1` in
 //!   `‖(W^t)_v - π‖_TV ≤ ½ sqrt((1 - π_v)/π_v) (1 - gap)^t`), and fails for smaller ones.
 
-use crate::cast::floor;
 use crate::{Error, TransitionMatrix};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_linalg::gemm;
 use ndp_linalg::memory::require_dense;
+use ndp_numeric::rounding::whole;
 
 /// The mixing time `τ(iota)` of a walk, exactly (up to rounding of the distance).
 ///
@@ -109,7 +109,7 @@ pub fn mixing_time_bound(gap_abs: f64, least_stationary: f64, iota: f64) -> Resu
     let steps = (-(iota * least_stationary).ln() / gap_abs).ceil();
     // Written so that NaN fails.
     if steps < 1e18 {
-        Ok(floor(steps))
+        Ok(whole(steps))
     } else {
         let (name, condition) = ("the mixing time", "be below 1e18: the gap is too small");
         Err(Error::InvalidParameter { name, condition, value: steps })

@@ -64,7 +64,7 @@ impl TransitionMatrix {
                     return Err(Error::InvalidWeight { row: u, column: v, value });
                 }
                 if value > 0.0 {
-                    row.push((crate::cast::id(v), value));
+                    row.push((ndp_numeric::casts::id(v), value));
                 }
             }
             let sum = accurate_sum(entries.iter().copied());

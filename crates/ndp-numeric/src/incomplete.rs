@@ -19,8 +19,8 @@
 //! - NIST Digital Library of Mathematical Functions, 8.7.1, 8.9.2 (incomplete gamma), 8.17.22 (incomplete
 //!   beta).
 
+use crate::casts::floor;
 use crate::logspace::log1m_exp;
-use crate::rounding::whole_index;
 use crate::special::LN_SQRT_2PI;
 
 /// The largest parameter accepted: near the mean, `√a` steps are needed.
@@ -233,7 +233,7 @@ fn deviance(m: f64, e: f64, deviation: f64) -> f64 {
 pub(crate) fn stirling_error(x: f64) -> f64 {
     // The subtraction below loses up to 25 epsilons if `x` is a small count.
     if (1.0..16.0).contains(&x) && x == x.trunc() {
-        return STIRLING_ERRORS[whole_index(x) - 1];
+        return STIRLING_ERRORS[floor(x) - 1];
     }
     if x < 16.0 {
         return libm::lgamma(x + 1.0) - (x + 0.5) * libm::log(x) + x - LN_SQRT_2PI;

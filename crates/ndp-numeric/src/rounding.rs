@@ -375,13 +375,6 @@ pub const fn whole(x: f64) -> u64 {
     x as u64
 }
 
-/// [`whole`] as an index; a number beyond the largest index gives that index.
-#[must_use]
-#[inline]
-pub fn whole_index(x: f64) -> usize {
-    index(whole(x))
-}
-
 /// An integer as an index; a number beyond the largest index gives that index.
 #[must_use]
 #[inline]

@@ -307,7 +307,6 @@ pub(super) const ALL: &[Target] = functions! {
     },
     "ndp-numeric rounding::log_up" => |i| sound(rounding::log_up(i.positive().abs().max(0.0))),
     "ndp-numeric rounding::whole" => |i| returned(rounding::whole(i.real())),
-    "ndp-numeric rounding::whole_index" => |i| returned(rounding::whole_index(i.real())),
     "ndp-numeric rounding::Interval::between" => |i| {
         let (a, b) = (i.real(), i.real());
         let made = Interval::between(a, b);

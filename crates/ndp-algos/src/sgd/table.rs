@@ -4,6 +4,7 @@ use super::dataset::Dataset;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use ndarray::Array2;
 use ndp_account::Error;
+use ndp_numeric::rounding::index;
 use std::io::{BufRead, Read};
 use std::str::FromStr;
 
@@ -128,9 +129,7 @@ impl Table {
         let mut next = |record: &mut StringRecord| -> Result<Option<usize>, Error> {
             loop {
                 let more = reader.read_record(record).map_err(|error| refused(&error))?;
-                let line = record
-                    .position()
-                    .map_or(1, |position| usize::try_from(position.line()).unwrap_or(usize::MAX));
+                let line = line_of(record.position());
                 // A line with white space only is skipped.
                 if !more || record.len() > 1 || record.get(0).is_some_and(|cell| !cell.is_empty()) {
                     return Ok(more.then_some(line));
@@ -274,8 +273,13 @@ fn detected(line: &[u8], label: &str) -> Separator {
     best.2
 }
 
+/// The number of a line; the first where the place is not known.
+fn line_of(position: Option<&csv::Position>) -> usize {
+    position.map_or(1, |position| index(position.line()))
+}
+
 fn refused(error: &csv::Error) -> Error {
-    let line = error.position().map_or(1, |position| usize::try_from(position.line()).unwrap_or(usize::MAX));
+    let line = line_of(error.position());
     let problem = match error.kind() {
         csv::ErrorKind::Utf8 { .. } => "is not UTF-8 text".to_owned(),
         csv::ErrorKind::Io(error) => error.to_string(),

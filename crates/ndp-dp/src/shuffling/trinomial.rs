@@ -21,7 +21,7 @@
 //! thousand, and `ε` by some parts in 10⁴.
 
 use ndp_numeric::binomial_window::{BinomialWindow, Chance, geometric_tail, probability};
-use ndp_numeric::rounding::{index, whole, whole_index};
+use ndp_numeric::rounding::{index, whole};
 
 /// `E (gain·h − loss·l − drift·r)₊` for `s = h + l ~ Bin(reports, pair)`, `h|s ~ Bin(s, 1/2)`,
 /// `r|s ~ Bin(reports − s, rest)`, with `0 ≤ gain ≤ loss` and `drift ≥ 0`.
@@ -277,7 +277,7 @@ impl Excess {
             return drift * self.values[0];
         }
         let last = self.values.len() - 1;
-        let index = whole_index(offset);
+        let index = ndp_numeric::casts::floor(offset);
         if index < last {
             let part = offset - index as f64;
             return drift * ((1.0 - part) * self.values[index] + part * self.values[index + 1]);

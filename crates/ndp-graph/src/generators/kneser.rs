@@ -33,7 +33,7 @@ pub fn kneser_graph(n: usize, k: usize) -> Result<Graph, Error> {
     // A set takes 8 bytes per member twice, its label, and the memory of the containers that hold both.
     require_memory(
         "the sets of the Kneser graph",
-        u128::from(crate::cast::floor(nodes * (32.0 * k as f64 + 128.0))),
+        u128::from(ndp_numeric::rounding::whole(nodes * (32.0 * k as f64 + 128.0))),
     )?;
     let sets = subsets(&(0..n).collect::<Vec<_>>(), k);
     let index: BTreeMap<&[usize], usize> = sets.iter().enumerate().map(|(u, set)| (&set[..], u)).collect();

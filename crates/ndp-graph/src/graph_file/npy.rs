@@ -57,7 +57,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
             if row >= ends_of.len() {
                 ends_of.resize(row + 1, [0; 2]);
             }
-            let node = crate::cast::index(crate::cast::floor(entry));
+            let node = ndp_numeric::casts::floor(entry);
             largest = largest.max(node);
             ends_of[row][column] = node;
         } else if !entry.is_finite() {

@@ -1,10 +1,10 @@
 //! Graphs whose edges are independent: Erdős–Rényi graphs and stochastic block models.
 
 use super::{check_probability, first_connected};
-use crate::cast::{floor, index};
 use crate::generators::{check_edges, pairs};
 use crate::{Error, Graph};
 use ndarray::ArrayView2;
+use ndp_numeric::rounding::{index, whole};
 use rand::{Rng, RngExt};
 
 /// The Erdős–Rényi graph `G(n, p)`: each of the `n (n-1) / 2` pairs of nodes is an edge with
@@ -119,7 +119,7 @@ fn each_success(cells: u64, p: f64, rng: &mut impl Rng, mut visit: impl FnMut(u6
     let mut next = 0u64;
     while next < cells {
         // 1 - u lies in (0, 1]: failures before a success are geometric. The cast saturates.
-        let skip = floor((1.0 - rng.random::<f64>()).ln() / log_failure);
+        let skip = whole((1.0 - rng.random::<f64>()).ln() / log_failure);
         next = next.saturating_add(skip);
         if next < cells {
             visit(next);

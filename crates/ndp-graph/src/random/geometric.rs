@@ -1,9 +1,9 @@
 //! Random geometric graphs in the unit square.
 
 use super::first_connected;
-use crate::cast::{floor, index};
 use crate::generators::{check_edges, pairs};
 use crate::{Error, Graph};
+use ndp_numeric::casts::floor;
 use rand::{Rng, RngExt};
 
 /// `n` nodes placed uniformly in the unit square, joined when their distance is at most `radius`.
@@ -52,7 +52,6 @@ pub fn connected_random_geometric(
 /// All pairs of points of the unit square at distance at most `radius`.
 fn close_pairs(positions: &[[f64; 2]], radius: f64) -> Vec<(usize, usize)> {
     // More cells than points would cost memory without saving time.
-    let floor = |x: f64| index(floor(x));
     let side = floor(1.0 / radius).min(floor((positions.len() as f64).sqrt())).max(1);
     let along = |x: f64| floor(x * side as f64).min(side - 1);
     let cell_of = |position: &[f64; 2]| along(position[0]) * side + along(position[1]);

@@ -1,8 +1,8 @@
 //! Random regular graphs.
 
-use crate::cast::id;
 use crate::generators::check_edges;
 use crate::{Error, Graph};
+use ndp_numeric::casts::id;
 use rand::{Rng, RngExt};
 
 /// A random `d`-regular graph on `n` nodes (networkx's order of arguments).

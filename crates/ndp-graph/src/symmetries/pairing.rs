@@ -2,7 +2,7 @@
 //! other.
 
 use crate::Graph;
-use crate::cast::id;
+use ndp_numeric::casts::id;
 
 /// The number of operations that are left.
 pub(super) struct Work(u64);
