@@ -117,6 +117,9 @@ pub(super) struct Filter {
     unmixed: Option<Box<Unmixed>>,
     /// Whether the observer was shown more than contributions read, so that lower ends are 0.
     above: bool,
+    /// Whether it counts as knowing values that it did not see, because contributions read them. The filter
+    /// charges for them; the account of the steps, which takes over from it, may not.
+    pub(super) shown_reads: bool,
 }
 
 /// A filter before the models of a round are mixed.
@@ -153,6 +156,7 @@ impl Filter {
             doubt: None,
             unmixed: None,
             above: false,
+            shown_reads: false,
         }
     }
 
@@ -241,9 +245,13 @@ impl Filter {
         }
     }
 
-    /// Drops everything but what the observer knows, since nothing else is proven any more. What it knows is
-    /// still followed.
+    /// Drops everything but what the observer has seen, since nothing else is proven any more. What it sees
+    /// is still followed.
     pub(super) fn blind(&mut self) {
+        if std::mem::take(&mut self.shown_reads) {
+            // Some of it was only read, and nobody is charged for that any more.
+            self.place.clear();
+        }
         (self.covariance, self.error) = (Square::default(), Square::default());
         self.registers.clear();
         self.moves.clear();
@@ -318,7 +326,10 @@ impl Filter {
                 for value in list {
                     match self.place.get(&value.index()).copied() {
                         Some(Place::Known) => {}
-                        Some(Place::Row(row)) if hidden => self.sight(row),
+                        Some(Place::Row(row)) if hidden => {
+                            self.shown_reads = true;
+                            self.sight(row);
+                        }
                         _ => self.doubt = self.doubt.or(Some(Doubt::Reads)),
                     }
                 }

@@ -162,7 +162,11 @@ impl Watched {
         recorded: bool,
     ) -> Result<(), Error> {
         let before = self.epoch(program, &[], set, recorded)?;
-        let hidden: Vec<usize> = alive.iter().copied().filter(|&value| !self.filter.knows(value)).collect();
+        let unknown = |value: &usize| !self.filter.knows(*value);
+        // What it knows only because contributions read it is shown as well: the account of the steps may not
+        // charge for it.
+        let hidden = alive.iter().copied().filter(|value| self.filter.shown_reads || unknown(value));
+        let hidden: Vec<usize> = hidden.collect();
         let mut more = self.clone();
         more.filters().for_each(|filter| filter.show(alive, models));
         let mut epoch = more.epoch(program, &hidden, set, recorded)?;
@@ -178,7 +182,7 @@ impl Watched {
         }
         epoch.reads = before.reads;
         more.close(&epoch, alive, (program.values.len(), program.events.len()));
-        more.above |= !hidden.is_empty();
+        more.above |= alive.iter().any(unknown);
         *self = more;
         Ok(())
     }

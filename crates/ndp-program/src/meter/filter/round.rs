@@ -109,7 +109,7 @@ impl Filter {
         }
         let Unmixed { filter, sums, stale } = *unmixed;
         *self = filter;
-        self.above = true;
+        (self.above, self.shown_reads) = (true, true);
         for register in &sums {
             if let Some(&Place::Row(row)) = self.place.get(register) {
                 self.sight(row);

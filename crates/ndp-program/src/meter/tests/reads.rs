@@ -82,3 +82,37 @@ fn uses_that_move_the_last_model_are_followed() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// A contribution reads a hidden value and a multiple of it, which is more than a filter can follow, and is
+/// forgotten. What it read has cost nothing yet, so that it costs what it must when it is seen, in this epoch
+/// or in the next one.
+#[test]
+fn what_was_only_read_costs_something_when_it_is_seen() -> Result<(), Error> {
+    let sets = [SensitivitySet::UseLevel, SensitivitySet::SameDirection, SensitivitySet::Signs];
+    for (set, variance, ends) in
+        sets.iter().flat_map(|set| [(set, 0, false), (set, 4, false), (set, 4, true), (set, 0, true)])
+    {
+        let mut meter = Meter::new(3, [Observer::node(0)], set.clone())?;
+        let (y, gone) = meter.step(|program| {
+            let (x, z) = (program.contribute(1, Reads::Nothing)?, program.noise([1], variance)?);
+            let y = program.add(&[x, z])?;
+            let third = program.combine([((1, 3), y)])?;
+            let reader = program.contribute(2, Reads::Hidden(Some(vec![y, third])))?;
+            Ok::<_, Error>((y, [x, z, third, reader]))
+        })?;
+        meter.forget(&gone)?;
+        assert!(meter.filters[0].filter.doubt.is_some(), "the filter follows, and this test says nothing");
+        assert_eq!(meter.reading(0)?.loss(1)?.value(), 0.0);
+        let shown = if ends { meter.begin_epoch() } else { Ok(()) };
+        assert_eq!(shown.is_err(), ends && variance == 0, "{set:?} {variance}: {shown:?}");
+        meter.step(|program| program.send(1, 0, y))?;
+        let reading = meter.reading(0)?;
+        if variance == 0 {
+            assert!(reading.loss(1).is_err(), "{set:?} {ends}: {reading:?}");
+        } else {
+            assert!(reading.loss(1)?.value() >= 0.25, "{set:?} {ends}: {reading:?}");
+            assert!(reading.loss(1)?.value() <= 0.5, "{set:?} {ends}: {reading:?}");
+        }
+    }
+    Ok(())
+}
