@@ -30,8 +30,8 @@ pub enum PointOfView {
         /// The node.
         node: usize,
     },
-    /// A node that knows only its own messages and noises, and counts all other nodes as one coalition. A
-    /// noise that it did not draw itself does not protect it, whoever drew it.
+    /// A node that knows only its own messages and noises, and counts all other nodes as one coalition, to
+    /// which it shows what it received. A noise that it does not hold alone does not protect it.
     OwnMessages {
         /// The node.
         node: usize,
@@ -103,9 +103,9 @@ impl PointOfView {
 }
 
 impl Program {
-    /// Noises that no node drew, such as a dealer's, are revealed to the other nodes by the first message
-    /// after event `from`: a node that trusts nobody does not trust the dealer. Whether there are such
-    /// noises.
+    /// Noises that nobody holds, such as a dealer's, are revealed to the other nodes by the first message
+    /// after event `from`: a node that trusts nobody does not trust the dealer. So are the secure sums that
+    /// the node receives, which the others may know from it. Whether anything was revealed.
     pub(super) fn distrust(&mut self, node: usize, from: usize) -> bool {
         let is_message = |event: &&Event| !matches!(event.seeing, Seeing::Held { .. });
         if !self.events[from..].iter().any(|event| is_message(&event)) {
@@ -116,16 +116,21 @@ impl Program {
         let last = self.events[..from].iter().rev().find(is_message).map_or(0, |event| event.moment);
         let new = self.noises.iter().rev().map(|noise| noise.value);
         let new = new.take_while(|&value| last == 0 || self.moments[value] > last);
-        let unheld: Vec<usize> = new.filter(|&value| !self.is_held(value)).collect();
-        let some = !unheld.is_empty();
+        let unheld = new.filter(|&value| !self.is_held(value));
+        let received = self.events[from..].iter().filter_map(|event| match event.seeing {
+            Seeing::SecureSum { to, .. } if to == node => Some(event.value),
+            _ => None,
+        });
+        let revealed: Vec<usize> = unheld.chain(received).collect();
+        let some = !revealed.is_empty();
         // The values of a program have numbers of 32 bits.
-        for value in unheld.into_iter().filter_map(|value| u32::try_from(value).ok()) {
+        for value in revealed.into_iter().filter_map(|value| u32::try_from(value).ok()) {
             self.see(Value(value), Seeing::Held { by });
         }
         some
     }
 
-    /// Whether a value is a noise that a node drew, or is not a noise.
+    /// Whether a value is a noise that a node holds, or is not a noise.
     pub(super) fn is_held(&self, value: usize) -> bool {
         let noise = matches!(self.values[value], Definition::Noise(_));
         let later = || self.events.iter().rev().take_while(|event| event.moment > self.moments[value]);

@@ -25,7 +25,7 @@ pub fn rests_on(what: &RestsOn) -> String {
         }
         RestsOn::OthersTogether => {
             "all that the node sent and received counts as seen by all other nodes together, whatever the others do; a noise that it \
-             did not draw alone counts as known to them"
+             does not hold alone counts as known to them"
                 .to_owned()
         }
         RestsOn::OwnMessages => {

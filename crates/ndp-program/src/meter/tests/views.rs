@@ -4,7 +4,7 @@ use super::*;
 use crate::meter::Feed;
 
 /// A node that trusts nobody: at every prefix of random programs it gets the account of all other nodes
-/// together, who know every noise that it did not draw alone.
+/// together, who know every noise that it does not hold alone.
 #[test]
 fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
     let (mut compared, mut dealt) = (0, 0);
@@ -57,6 +57,23 @@ fn a_node_that_trusts_nobody_is_seen_by_all_others() -> Result<(), Error> {
         }
     }
     assert!(compared == 150 && dealt > 20, "{dealt} dealt");
+    Ok(())
+}
+
+/// Node 0 receives the secure sum of its own value and that of node 1, and may say what it is: node 1 takes
+/// off its own value, and knows that of node 0.
+#[test]
+fn a_secure_sum_that_a_node_receives_is_shown() -> Result<(), Error> {
+    let mut meter = Meter::new(3, [Observer::coalition(&[1, 2])], SensitivitySet::UseLevel)?
+        .seen_by(PointOfView::OwnMessages { node: 0 })?;
+    meter.step(|program| {
+        let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all((1, 100))?);
+        let y = program.add_all(&x, &z)?;
+        program.secure_sum(0, [(0, 1, y[0]), (1, 1, y[1])])
+    })?;
+    let loss = meter.reading(0)?.loss(0)?.clone();
+    assert!(loss.value() >= 100.0 && loss.value() < 100.001, "{loss:?}");
+    assert_eq!((loss.lower, loss.value.grade()), (0.0, Grade::UpperBound));
     Ok(())
 }
 
