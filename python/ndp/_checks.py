@@ -76,6 +76,15 @@ def _told(x: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def _read(reads: str, values: Iterable[int] | None) -> tuple[str, list[int] | None]:
+    """What a contribution reads, as the library takes it."""
+    if not isinstance(reads, str):
+        raise NdpError(f"reads must be 'nothing', 'seen' or 'hidden', with values= beside it, got {_told(reads)}")
+    if reads == "nothing" and values is not None:
+        raise NdpError("a contribution that reads nothing has no values that it reads: say 'seen' or 'hidden' of them")
+    return reads, None if values is None else list(values)
+
+
 def _as_float(x: Any, name: str) -> float:
     """A number as a float: a text that is none, and a whole number beyond all floats, are refused by name."""
     try:

@@ -170,6 +170,9 @@ class _Filter:
             raise NdpError("the filter stands where results are received, and they were sent without noise: it belongs to the sites")
         code = shareable.get_return_code()
         if code != "OK":
+            codes: Any = importlib.import_module("nvflare.apis.fl_constant").ReturnCode
+            if code not in {value for name, value in vars(codes).items() if name.isupper()}:
+                raise NdpError("a return code that NVIDIA FLARE does not know is blocked: it may say what is in the data")
             return importlib.import_module("nvflare.apis.shareable").make_reply(code)
         try:
             found = dxos.from_shareable(shareable)

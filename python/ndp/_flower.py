@@ -21,6 +21,8 @@ _LOG = logging.getLogger("ndp")
 
 #: The name of the record in which a client counts, and tells the server what it ran.
 _RECORD = "ndp"
+#: A model that may differ by more than this from a mean counts as all updates.
+_MOST_ROUNDING = 1e-3
 
 
 class FlowerMod(Calibrated):
@@ -38,6 +40,8 @@ class FlowerMod(Calibrated):
         self, sigma: float, epsilon: Guarantee, delta: float, rounds: int, clip: float, public: Sequence[str], seed: int | None
     ) -> None:
         super().__init__(sigma, epsilon, delta, rounds, clip, seed)
+        if isinstance(public, str):
+            raise NdpError(f"public_metrics must be a list of names, got the text {public!r}: give [{public!r}] for one")
         self.public_metrics = tuple(public)
 
     def __call__(self, message: Any, context: Any, call_next: Callable[[Any, Any], Any]) -> Any:
@@ -50,7 +54,13 @@ class FlowerMod(Calibrated):
                 "or give the mod to @app.train(mods=[...]) alone and take what evaluation tells for public"
             )
         found = context.state.config_records.get(_RECORD)
-        used = 0 if found is None else int(found["rounds"])
+        counted = {} if found is None else dict(found)
+        used = int(counted.pop("used", 0))
+        if found is not None and counted != self._settings:
+            raise NdpError(
+                f"this client counts {used} updates with {counted}, and would send one with {self._settings}: updates with other noise "
+                "are another release, whose losses add; begin a run with a state of its own"
+            )
         if used >= self.rounds:
             raise NdpError(f"the noise was calibrated for {self.rounds} rounds, and this client has sent as many updates: it sends no more")
         name, old = _only_record(message, "the message of the server")
@@ -69,7 +79,7 @@ class FlowerMod(Calibrated):
         answered, new = _only_record(reply, "the reply of the client")
         sent = self._noised(_arrays(old), _arrays(new))
         # Before the reply is handed over: Flower takes the state and the reply together.
-        context.state[_RECORD] = flwr.ConfigRecord({"rounds": used + 1})
+        context.state[_RECORD] = flwr.ConfigRecord({**self._settings, "used": used + 1})
         for key in [key for key in reply.content if key != answered]:
             record = reply.content[key]
             shown = [metric for metric in self.public_metrics if isinstance(record, flwr.MetricRecord) and metric in record]
@@ -84,6 +94,9 @@ class FlowerMod(Calibrated):
     def _noised(self, old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         if list(old) != list(new) or any(old[key].shape != new[key].shape for key in old):
             raise NdpError("the arrays of the client's model have other names or shapes than the server's")
+        wrong = [f"{key} of type {new[key].dtype}" for key in old if old[key].dtype.kind == "f" and new[key].dtype.kind not in "fiu"]
+        if wrong:
+            raise NdpError(f"the arrays of the client's model are not real numbers: {', '.join(wrong)}")
         return self._changes(old, new)
 
 
@@ -182,7 +195,8 @@ def flower_strategy(
     meter : bool or path, optional
         Whether an `ndp.Meter` says what the server and every client have learned about every client so far; a path is that of its log,
         which ``ndp meter --watch`` shows while the training runs. Every model, the last one, too, counts as told to everybody: as the
-        weighted mean of the updates where it is that up to rounding, otherwise as all of them. As the noise, this is about real numbers:
+        weighted mean of the updates where the strategy aggregates as ``FedAvg`` does, which keeps nothing from round to round, and it
+        is that mean up to rounding in single precision or better; otherwise as all of them. As the noise, this is about real numbers:
         what the last digits of a rounded mean tell is not counted. All clients must be there when the training begins.
 
     Returns
@@ -190,7 +204,8 @@ def flower_strategy(
     flwr.serverapp.strategy.Strategy
         With ``used``, the rounds so far; ``counts``, how many updates each client says it has sent; ``arrays``, what the last round
         was aggregated to; ``spent()``, the `Guarantee` on epsilon, at ``delta``, for the client that has sent most in this run, as the
-        clients count: other runs about the same data add to it (`ndp.Ledger`); and ``meter``, whose nodes are ``"server"`` and the
+        clients count, which is refused once a client has sent what was not noised like that: other runs about the same data add to it
+        (`ndp.Ledger`); and ``meter``, whose nodes are ``"server"`` and the
         clients' numbers as texts, from the first round on.
     """
     mod = flower(epsilon=epsilon, delta=delta, rounds=rounds, clip=clip)
@@ -206,6 +221,8 @@ class _Counted:
         self.inner, self.mod, self.evaluate, self._metered = inner, mod, evaluate, metered
         self.used = 0
         self.counts: dict[int, int] = {}
+        # What clients sent without the mod, or with other settings: of that nothing is guaranteed.
+        self._wrong: list[str] = []
         self.arrays: Any = None
         self._sent = False
         # Where Flower's strategies say what they do.
@@ -245,14 +262,17 @@ class _Counted:
             if not reply.has_error():
                 client = reply.metadata.src_node_id
                 count, why = self._count_of(client, reply.content.config_records.get(_RECORD))
-                counts[client] = max(count, counts.get(client, 0))
-                wrong += [f"client {client} {why}"] if why else []
+                if why:
+                    wrong.append(f"client {client} {why}")
+                else:
+                    counts[client] = max(count, counts.get(client, 0))
+        self.counts.update(counts)
         if wrong:
+            self._wrong += wrong
             raise NdpError(f"round {server_round} is not aggregated: {'; '.join(wrong)}")
         for reply in answered:
             if not reply.has_error():
                 del reply.content[_RECORD]
-        self.counts.update(counts)
         # A run that was begun before: the clients know more than this server.
         self.used = max(self.used, *self.counts.values(), 0)
         if self._metered is not None:
@@ -294,6 +314,8 @@ class _Counted:
 
     def spent(self) -> Guarantee:
         """The epsilon, at the delta of the mod, for the client that has sent most, as the clients count."""
+        if self._wrong:
+            raise NdpError(f"what was sent is not known to be noised: {'; '.join(self._wrong)}")
         return self.mod._spent(max(self.counts.values(), default=0))
 
 
@@ -340,7 +362,7 @@ class _Metered:
     def heard(self, replies: Sequence[Any], strategy: Any) -> None:
         """Keeps the updates before they are aggregated: some strategies take the arrays out of the replies."""
         self._replies = {reply.metadata.src_node_id: _arrays(_only_record(reply, "the reply of the client")[1]) for reply in replies}
-        self._shares = list(_shares(replies, strategy))
+        self._shares = list(_shares(replies, strategy)) if _is_average(strategy) else []
 
     def aggregated(self, arrays: Any) -> None:
         """Counts the model, which everybody is told: as the mean of the updates, if it is one; otherwise as all of them."""
@@ -376,13 +398,25 @@ def _shares(replies: Sequence[Any], strategy: Any) -> Iterable[dict[int, int]]:
     yield dict.fromkeys(said, 1)
 
 
+def _is_average(strategy: Any) -> bool:
+    """Whether a strategy aggregates as FedAvg does: from the updates of the round alone, whichever they are."""
+    average: Any = importlib.import_module("flwr.serverapp.strategy").FedAvg
+    return isinstance(strategy, average) and type(strategy).aggregate_train is average.aggregate_train
+
+
 def _is_mean(found: dict[str, NDArray[Any]], updates: dict[int, dict[str, NDArray[Any]]], weights: dict[int, int]) -> bool:
-    """Whether the arrays are the weighted mean of those of the clients, up to the rounding of their type."""
+    """Whether the arrays are the weighted mean of those of the clients, up to rounding that is small beside it."""
     total = sum(weights.values())
     for key, x in found.items():
-        if x.dtype.kind == "f":
-            parts = [np.asarray(updates[client][key], np.float64) * (weight / total) for client, weight in weights.items()]
-            size = sum((np.abs(part) for part in parts), np.zeros(x.shape))
-            if not (np.abs(x - sum(parts, np.zeros(x.shape))) <= 16 * (len(parts) + 1) * np.finfo(x.dtype).eps * size).all():
+        sent = {client: updates[client][key] for client in weights}
+        if x.dtype.kind != "f":
+            if not all(np.array_equal(x, own) for own in sent.values()):
                 return False
+            continue
+        # The sums and products of a mean in this type, twice over. In half precision that could hide one update among many.
+        relative = 2 * (len(sent) + 2) * float(np.finfo(x.dtype).eps)
+        parts = [np.asarray(sent[client], np.float64) * (weight / total) for client, weight in weights.items()]
+        size = sum((np.abs(part) for part in parts), np.zeros(x.shape))
+        if relative > _MOST_ROUNDING or not (np.abs(x - sum(parts, np.zeros(x.shape))) <= relative * size).all():
+            return False
     return True

@@ -430,6 +430,20 @@ def real(entries: Any, what: str) -> NDArray[np.float64]:
         raise NdpError(f"{what} must be numbers that floats can hold") from None
 
 
+def _in_order(weights: Any, nodes: Sequence[Hashable]) -> Any:
+    """A matrix with its rows and columns in the order of the nodes; those of a data frame have names, which are those of the nodes."""
+    if isinstance(weights, np.ma.MaskedArray):
+        raise NdpError("a masked matrix does not say what its masked weights are: fill them")
+    if not (hasattr(weights, "index") and hasattr(weights, "columns")):
+        return weights.toarray() if hasattr(weights, "toarray") else weights
+    rows, columns = list(weights.index), list(weights.columns)
+    for labels, what in ((rows, "rows"), (columns, "columns")):
+        if labels != list(range(len(nodes))) and (len(labels) != len(nodes) or set(labels) != set(nodes)):
+            raise NdpError(f"the {what} of the weights are named {labels!r}, and the nodes {list(nodes)!r}")
+    by_name = [[labels.index(v) for v in nodes] if set(labels) == set(nodes) else list(range(len(nodes))) for labels in (rows, columns)]
+    return np.asarray(weights)[np.ix_(*by_name)]
+
+
 def _matrix(graph: Graph, weights: str | Any | None, laziness: float) -> _ndp.Matrix:
     """The gossip matrix on a graph: by the graph's own weights, by a rule, or given."""
     laziness = _as_float(laziness, "laziness")
@@ -437,9 +451,7 @@ def _matrix(graph: Graph, weights: str | Any | None, laziness: float) -> _ndp.Ma
         return _ndp.Matrix.from_edges(graph._native, *graph.weights, laziness)
     if weights is None or isinstance(weights, str):
         return _ndp.Matrix.named(graph._native, weights or "metropolis", laziness)
-    if hasattr(weights, "toarray"):
-        weights = weights.toarray()
-    dense = np.ascontiguousarray(real(weights, "the entries of a gossip matrix"))
+    dense = np.ascontiguousarray(real(_in_order(weights, graph.nodes), "the entries of a gossip matrix"))
     if dense.ndim != 2:
         raise NdpError(f"a gossip matrix has two dimensions, got {dense.ndim}")
     return _ndp.Matrix.from_dense(graph._native, dense, laziness)

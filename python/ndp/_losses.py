@@ -157,8 +157,8 @@ class _Reports:
     def _index(self, node: Hashable) -> int:
         if isinstance(self.graph, Graph):
             return self.graph.index(node)
-        # True is no node, although it equals 1.
-        if isinstance(node, bool) or node not in self.graph:
+        # True and 1.0 are no nodes, although they equal 1.
+        if isinstance(node, (bool, float)) or node not in self.graph:
             raise NdpError(f"node {node!r} is not one of the {len(self.graph)} nodes")
         return list(self.graph).index(node)
 

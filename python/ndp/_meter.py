@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._account import Who
-from ._checks import _count, _listed, _several
-from ._grades import Exact, Guarantee, UpperBound, number_of
-from ._graph import Graph, GraphLike, _matrix, real
+from ._checks import _count, _listed, _read, _several
+from ._grades import Exact, Guarantee, UpperBound, number_of, target_of
+from ._graph import Graph, GraphLike, _in_order, _matrix, real
 from ._ndp import NdpError
 from ._program_account import Number, _number
 from ._rounded import shown
@@ -59,10 +59,14 @@ class Reading(Mapping[Hashable, Guarantee]):
     Made by `Meter.losses`.
     """
 
-    def __init__(self, observer: Hashable, nodes: Sequence[Hashable], found: Any, limits: Sequence[float | None]) -> None:
+    def __init__(
+        self, observer: Hashable, nodes: Sequence[Hashable], found: Any, limits: Sequence[float | None], rests_on: Sequence[str]
+    ) -> None:
         upper, lower, mu, grades, self.source, self.h, self.failure = found
         #: Who looks.
         self.observer = observer
+        #: What may change, and what the numbers rest on beside what is computed; as `Meter.rests_on`.
+        self.rests_on = list(rests_on)
         self._mu: dict[Hashable, Guarantee] = {}
         self._loss: dict[Hashable, tuple[float, float, float | None]] = {}
         for node, high, low, root, grade, limit in zip(nodes, upper, lower, mu, grades, limits):
@@ -95,15 +99,22 @@ class Reading(Mapping[Hashable, Guarantee]):
         return {node: _epsilon(mu, delta) for node, mu in self._mu.items()}
 
     def __repr__(self) -> str:
-        return f"<Reading of {self.observer!r}: {self._mu!r}>"
+        return f"<Reading of {self.observer!r}: {self._mu!r}; {self.rests_on[0]}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><td>{html.escape(str(u))}</td><td>{mu:.4g}</td><td>{mu.name}</td></tr>" for u, mu in self._mu.items())
-        return f"<p>{html.escape(str(self.observer))} has learned</p><table><tr><th>of</th><th>mu</th><th>grade</th></tr>{rows}</table>"
+        head = f"<p>{html.escape(str(self.observer))} has learned</p>"
+        return f"{head}<table><tr><th>of</th><th>mu</th><th>grade</th></tr>{rows}</table>{_said(self.rests_on)}"
+
+
+def _said(rests_on: Sequence[str]) -> str:
+    return "".join(f"<p>{html.escape(what[:1].upper() + what[1:])}.</p>" for what in rests_on)
 
 
 def _epsilon(mu: Guarantee, delta: float) -> Guarantee:
     if math.isinf(float(mu)):
+        # Refuses what is no delta.
+        Exact(0.0, "mu").epsilon(delta=delta)
         return UpperBound(math.inf, "epsilon", {"delta": delta})
     return mu.epsilon(delta=delta)
 
@@ -128,7 +139,8 @@ class Meter:
     epsilon, delta : float, optional
         The budget of every pair, fixed before the run.
     limits : float or mapping, optional
-        The largest squared ``mu`` of all pairs, or of single ones, by ``(observer, node)``: a label, or a tuple for a coalition.
+        The largest squared ``mu`` of all pairs, or of single ones, by ``(observer, node)``: a label, or a tuple for a coalition. A pair
+        that has a limit of its own is held to that one, and not to the budget.
     view : str or tuple
         Who runs the meter: ``"coordinator"``, ``("public_schedule", node)``, ``("own_messages", node)``.
     record : bool
@@ -160,9 +172,9 @@ class Meter:
         record: bool = True,
         dimension: int = 2**31,
     ) -> None:
-        plain = isinstance(graph, int) and not isinstance(graph, bool)
+        plain = isinstance(graph, (int, np.integer)) and not isinstance(graph, bool)
         self.graph = None if plain else Graph(graph)
-        self.nodes: Sequence[Hashable] = range(graph) if self.graph is None else self.graph.nodes
+        self.nodes: Sequence[Hashable] = range(int(graph)) if self.graph is None else self.graph.nodes
         self._places = {node: i for i, node in enumerate(self.nodes)}
         if per not in _SETS:
             raise NdpError(f"per must be one of {', '.join(_SETS)}, got {per!r}")
@@ -179,9 +191,9 @@ class Meter:
             if self._numbers.setdefault(frozenset(members), number) != number:
                 raise NdpError(f"observer {given[number]!r} is given twice")
         asked = limits.items() if isinstance(limits, Mapping) else ()
-        pairs = [(self._number_of(watcher), self._place(exposed), float(most)) for (watcher, exposed), most in asked]
-        worst = None if limits is None or isinstance(limits, Mapping) else float(limits)
-        target = None if epsilon is None or delta is None else (number_of(epsilon, "epsilon"), number_of(delta, "delta"))
+        pairs = [(self._number_of(watcher), self._place(exposed), number_of(most, "squared mu")) for (watcher, exposed), most in asked]
+        worst = None if limits is None or isinstance(limits, Mapping) else number_of(limits, "squared mu")
+        target = None if epsilon is None or delta is None else target_of((epsilon, delta))
         word, *whose = view if isinstance(view, tuple) else (view,)
         if _VIEWS.get(word, len(whose)) != len(whose):
             raise NdpError(f"the views are 'coordinator', ('public_schedule', node) and ('own_messages', node), got {view!r}")
@@ -251,6 +263,8 @@ class Meter:
             raise NdpError("this meter was loaded, and a step would not be in its log: Meter.resume goes on with a log")
         try:
             return step(*arguments)
+        except OverflowError as wrong:
+            raise NdpError(f"values have the numbers that the steps return: {wrong}") from None
         except _ndp.OverBudget as refused:
             _, members, _, node, limit, loss = refused.args
             raise Refused(self._label(members), self.nodes[node], limit, loss) from None
@@ -354,7 +368,7 @@ class Meter:
         -------
         int
         """
-        return int(self._taken(self._native.contribute, self._place(node), reads, None if values is None else list(values)))
+        return int(self._taken(self._native.contribute, self._place(node), *_read(reads, values)))
 
     def noise(self, *holders: Hashable, sigma: float) -> int:
         """A noise that these nodes know; nobody where there are none.
@@ -605,7 +619,7 @@ class Meter:
         if isinstance(weights, Mapping):
             taken = {self._place(v): [(self._place(w), _number(x)) for w, x in row.items()] for v, row in weights.items()}
             return _ndp.Mixing.rows([taken.get(u, [(u, 1)]) for u in range(len(self.nodes))])
-        dense = real(weights.toarray() if hasattr(weights, "toarray") else weights, "weights")
+        dense = real(_in_order(weights, self.nodes), "weights")
         if dense.ndim != 2:
             raise NdpError(f"weights have two dimensions, got {dense.ndim}")
         return _ndp.Mixing.rows([[(int(j), float(row[j])) for j in np.flatnonzero(row)] for row in dense])
@@ -625,7 +639,8 @@ class Meter:
         return self._reading(self._number_of(observer))
 
     def _reading(self, number: int) -> Reading:
-        return Reading(self.observers[number], self.nodes, self._native.reading(number), self._native.limits(number))
+        found, limits = self._native.reading(number), self._native.limits(number)
+        return Reading(self.observers[number], self.nodes, found, limits, self.rests_on)
 
     def worst(self, count: int = 1) -> list[tuple[Hashable, Hashable, Guarantee]]:
         """The pairs that have lost most: observer, node, ``mu``.
@@ -681,7 +696,7 @@ class Meter:
             f"<tr><td>{html.escape(str(u))}</td><td>{html.escape(str(o))}</td><td>{mu:.4g}</td><td>{mu.name}</td></tr>"
             for o, u, mu in self.worst(10)
         )
-        return f"<table><tr><th>exposed</th><th>observer</th><th>mu</th><th>grade</th></tr>{rows}</table>"
+        return f"<table><tr><th>exposed</th><th>observer</th><th>mu</th><th>grade</th></tr>{rows}</table>{_said(self.rests_on)}"
 
     def __reduce__(self) -> Any:
         raise TypeError("a meter is not pickled: keep a log, and resume it")
@@ -689,10 +704,15 @@ class Meter:
 
 def _appender(path: str | os.PathLike[str], mode: str) -> Any:
     file, process = open(path, mode), os.getpid()
+    size = os.fstat(file.fileno()).st_size
 
     def append(line: str) -> None:
+        nonlocal size
         if os.getpid() != process:
             raise OSError("the log belongs to the process that opened it, and this one was forked")
+        if os.fstat(file.fileno()).st_size != size:
+            raise OSError("somebody else writes to the log, and this meter does not count that: resume it again")
+        size += len(line.encode()) + 1
         file.write(line.encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())

@@ -223,6 +223,8 @@ class _Attached:
             if not self._open or self.node.learner is not self.learner:
                 raise NdpError(f"the model of node {self.address!r} may hold an update without noise: it is not sent")
             found = model_of(receiver)
+            if not self._open:
+                raise NdpError(f"the training of node {self.address!r} began meanwhile: its model is not sent")
             if found[0] is not None:
                 self.filter._sending(self.address, receiver)
             return found

@@ -30,15 +30,8 @@ from ._program_account import (
     _table,
     _weighted,
 )
-from ._checks import _count, _listed, _same, _seed, _told
+from ._checks import _count, _listed, _read, _same, _seed
 from ._protocols import Protocol
-
-
-def _read(reads: str, values: Iterable[int] | None) -> tuple[str, list[int] | None]:
-    """What a contribution reads, as the library takes it."""
-    if not isinstance(reads, str):
-        raise NdpError(f"reads must be 'nothing', 'seen' or 'hidden', with values= beside it, got {_told(reads)}")
-    return reads, None if values is None else list(values)
 
 
 class Program(Protocol):

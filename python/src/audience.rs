@@ -70,8 +70,25 @@ pub(crate) fn least_noise(
 ) -> Result<(Least, Said, Vec<String>), Fault> {
     let target = target(limits, names.len())?;
     asked(py, (&protocol, &audience), names, (progress, patience), sensitivity, move |covered| {
-        least(&covered.least_noise(&target)?, sensitivity)
+        let found = covered.least_noise(&target);
+        let found = found.map_err(|error| match error {
+            ndp_account::Error::NoNoiseNeeded => {
+                Fault::new(refusal(&error, covered.statement().ok().as_ref()))
+            }
+            error => error.into(),
+        });
+        least(&found?, sensitivity)
     })
+}
+
+/// Why there is no least noise. If none is needed, it says what this assumes.
+pub(crate) fn refusal(why: &ndp_account::Error, statement: Option<&ndp_account::Statement>) -> String {
+    match (why, statement) {
+        (ndp_account::Error::NoNoiseNeeded, Some(statement)) => {
+            ndp_report::words::no_noise_if(&why.to_string(), statement)
+        }
+        _ => why.to_string(),
+    }
 }
 
 /// Whether an audience keeps to a target at a noise, and what is said beside it.

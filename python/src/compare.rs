@@ -1,6 +1,7 @@
 //! Protocols side by side at the same target.
 
 use crate::audience::Audience;
+use crate::audience::refusal;
 use crate::errors::{Fault, NdpError};
 use crate::grades::class;
 use crate::graph::Matrix;
@@ -95,7 +96,7 @@ pub(crate) fn compare<'py>(
                 row.set_item("sigma", sigma)?;
                 row.set_item("pair", pair)?;
             }
-            Err(reason) => row.set_item("reason", reason.to_string())?,
+            Err(why) => row.set_item("reason", refusal(why, found.statement.as_ref()))?,
         }
         row.set_item("error", found.error.as_ref().ok().map(|&error| scaled_up(error, sensitivity)))?;
         row.set_item("messages", found.messages.as_ref().ok())?;

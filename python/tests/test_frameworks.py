@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import ndp
-from ndp import _calibrated, _flare, accountants, frameworks
+from ndp import _calibrated, _flare, _flower, accountants, frameworks
 
 
 def test_the_noise_is_that_of_all_rounds():
@@ -109,6 +109,9 @@ class TestFlower:
             self.sent(flwr, frameworks.flower(epsilon=1.0, delta=1e-5, rounds=3, clip=1.0), self.trained, context)
         with pytest.raises(ndp.NdpError, match="3 rounds"):
             self.sent(flwr, frameworks.flower(epsilon=1.0, delta=1e-5, rounds=3, clip=1.0), self.trained, context)
+        # Other noise is another release: what was sent with this one is not in its count.
+        with pytest.raises(ndp.NdpError, match="another release"):
+            self.sent(flwr, frameworks.flower(epsilon=2.0, delta=1e-5, rounds=9, clip=1.0), self.trained, context)
 
     def test_what_would_go_without_noise_is_refused(self, flwr):
         mod = frameworks.flower(epsilon=1.0, delta=1e-5, rounds=3, clip=1.0)
@@ -127,6 +130,12 @@ class TestFlower:
         }
         with pytest.raises(ndp.NdpError, match="not finite"):
             self.sent(flwr, mod, endless, new_context(flwr))
+        complex = lambda flwr: {"model": flwr.ArrayRecord({key: flwr.Array(x * 1j) for key, x in old(flwr).items()})}  # noqa: E731
+        old = lambda flwr: {key: array.numpy() for key, array in self.trained(flwr)["model"].items()}  # noqa: E731
+        with pytest.raises(ndp.NdpError, match="not real numbers: w of type complex"):
+            self.sent(flwr, mod, complex, new_context(flwr))
+        with pytest.raises(ndp.NdpError, match="public_metrics must be a list"):
+            frameworks.flower(epsilon=1.0, delta=1e-5, rounds=3, clip=1.0, public_metrics="loss")
 
     def test_an_error_says_nothing_of_the_data(self, flwr, caplog):
         """Flower sends the text of what a client raises to the server."""
@@ -273,7 +282,10 @@ class TestFlowerStrategy:
         strategy = self.wrapped()
         with pytest.raises(ndp.NdpError, match=match):
             self.start(flwr, strategy, grid, 3)
-        assert strategy.arrays is None and strategy.counts == {}
+        # What the others sent counts, and what the one sent has no guarantee.
+        assert strategy.arrays is None and strategy.counts == {7: 1, 9: 1}
+        with pytest.raises(ndp.NdpError, match=match):
+            strategy.spent()
 
     def test_a_client_that_forgot_its_count_is_found(self, flwr):
         grid, strategy = local_grid(flwr, self.client(flwr), [7, 8, 9]), self.wrapped()
@@ -294,7 +306,7 @@ class TestFlowerStrategy:
     def test_who_refuses_is_left_out(self, flwr):
         """A client whose rounds are used up answers with an error, which is passed on."""
         grid, strategy = local_grid(flwr, self.client(flwr), [7, 8, 9]), self.wrapped()
-        grid.contexts[9].state["ndp"] = flwr.ConfigRecord({"rounds": 4})
+        grid.contexts[9].state["ndp"] = flwr.ConfigRecord({**strategy.mod._settings, "used": 4})
         self.start(flwr, strategy, grid, 1)
         assert strategy.counts == {7: 1, 8: 1} and strategy.arrays is not None
 
@@ -325,6 +337,28 @@ class TestFlowerStrategy:
         server, client = strategy.meter.losses("server"), strategy.meter.losses("8")
         assert float(client["7"]) == pytest.approx(float(server["7"]), rel=1e-9) and float(client["7"]) > 0
 
+    def test_a_strategy_of_its_own_counts_as_all_updates(self, flwr):
+        """It may keep updates, and send one in a later round, when the meter would have forgotten it."""
+        from flwr.serverapp.strategy import FedAvg
+
+        class Late(FedAvg):
+            kept = None
+
+            def aggregate_train(self, server_round, replies):
+                replies = list(replies)
+                first = {reply.metadata.src_node_id: reply.content["arrays"] for reply in replies if not reply.has_error()}
+                arrays, metrics = super().aggregate_train(server_round, replies)
+                if self.kept is None:
+                    self.kept = first[7]
+                    return arrays, metrics
+                return self.kept, metrics
+
+        grid = local_grid(flwr, self.client(flwr), [7, 8, 9])
+        strategy = frameworks.flower_strategy(Late(min_train_nodes=3, min_available_nodes=3, min_evaluate_nodes=3), **self.SETTINGS, meter=True)
+        self.start(flwr, strategy, grid, 2)
+        server, client = strategy.meter.losses("server"), strategy.meter.losses("8")
+        assert float(client["7"]) == pytest.approx(float(server["7"]), rel=1e-9)
+
     def test_who_comes_later_is_refused_by_a_meter(self, flwr):
         nodes = [7, 8, 9]
         grid, strategy = local_grid(flwr, self.client(flwr), nodes), self.wrapped(meter=True)
@@ -339,6 +373,36 @@ class TestFlowerStrategy:
         result = self.start(flwr, self.wrapped(evaluate=True), grid, 1)
         assert [kind for kind, _ in grid.sent] == ["train"] * 3 + ["evaluate"] * 3
         assert result.evaluate_metrics_clientapp[1]["loss"] == 0.5
+
+
+def updates_of(dtype, clients, size):
+    rng = np.random.default_rng(5)
+    return {client: {"w": rng.normal(size=size).astype(dtype)} for client in range(clients)}
+
+
+@pytest.mark.parametrize(("dtype", "clients"), [(np.float32, 3), (np.float32, 900), (np.float64, 130)])
+def test_a_mean_is_recognized(dtype, clients):
+    updates, weights = updates_of(dtype, clients, 40), {client: 1 + client % 3 for client in range(clients)}
+    total = np.zeros(40, dtype)
+    for client, weight in weights.items():
+        total += updates[client]["w"] * dtype(weight / sum(weights.values()))
+    assert _flower._is_mean({"w": total}, updates, weights)
+    assert not _flower._is_mean({"w": total}, updates, dict.fromkeys(weights, 1))
+    moved = total.copy()
+    moved[3] += 1e-2 * np.abs(total).max()
+    assert not _flower._is_mean({"w": moved}, updates, weights)
+
+
+def test_what_rounding_would_hide_is_no_mean():
+    """In half precision the update of a single client may be near the mean of many; whole numbers may be anything."""
+    updates = updates_of(np.float16, 130, 1)
+    alike = dict.fromkeys(updates, 1)
+    mean = np.mean([update["w"].astype(float) for update in updates.values()], axis=0).astype(np.float16)
+    assert not _flower._is_mean({"w": mean}, updates, alike)
+    updates = updates_of(np.float32, 3, 4)
+    assert not _flower._is_mean({"w": np.round(1000 * updates[1]["w"]).astype(np.int64)}, updates, dict.fromkeys(updates, 1))
+    same = {client: {"steps": np.array([7])} for client in range(3)}
+    assert _flower._is_mean({"steps": np.array([7])}, same, dict.fromkeys(same, 1))
 
 
 class TestFlare:
@@ -420,6 +484,8 @@ class TestFlare:
                 made.process(self.result(nvflare, **wrong), context)
         with pytest.raises(ndp.NdpError, match="name"):
             made.process(self.result(nvflare), self.context("../x"))
+        with pytest.raises(ndp.NdpError, match="return code"):
+            self.made(tmp_path).process(make_reply("label of patient 17 is 8"), context)
         failed = make_reply("EXECUTION_EXCEPTION")
         failed["secret"] = 1
         passed = made.process(failed, context)

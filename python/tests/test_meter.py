@@ -380,6 +380,72 @@ def test_bad_arguments_say_what_is_wrong():
         Meter(PATH, clip=1.0)
 
 
+def test_weights_of_a_data_frame_are_those_of_its_names():
+    pandas = pytest.importorskip("pandas")
+    weights = pandas.DataFrame([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0, 1.0]], index=["c", "b", "a"], columns=["c", "b", "a"])
+    graph = ndp.Graph([("a", "b"), ("b", "c")])
+    found = []
+    for given in (weights, weights.loc[["a", "b", "c"], ["a", "b", "c"]], weights[["b", "a", "c"]]):
+        meter = ndp.Meter(graph, per="use", clip=1.0)
+        meter.round(given, sigma=1.0)
+        found.append([float(meter.losses(v).get(u, -1.0)) for v in "abc" for u in "abc"])
+    assert found[0] == found[1] == found[2] == [-1.0, 0.0, 0.0, 0.0, -1.0, found[0][5], 0.0, found[0][5], -1.0]
+    assert found[0][5] >= 2.0
+    meter = ndp.Meter(graph, per="use", clip=1.0)
+    with pytest.raises(ndp.NdpError, match="rows of the weights are named"):
+        meter.round(weights.rename(index={"a": "d"}), sigma=1.0)
+    with pytest.raises(ndp.NdpError, match="masked"):
+        meter.round(np.ma.masked_equal(weights.to_numpy(), 0.0), sigma=1.0)
+    gossip = ndp.gossip(graph, 2, weights=weights).all_losses()
+    assert gossip["b", "c"] == ndp.gossip(graph, 2, weights=weights.loc[["a", "b", "c"], ["a", "b", "c"]]).all_losses()["b", "c"]
+
+
+def test_a_limit_is_a_squared_mu():
+    for wrong in (ndp.Exact(0.5, "mu"), {(0, 1): ndp.Exact(0.5, "epsilon", {"delta": 1e-5})}):
+        with pytest.raises(TypeError, match="squared mu"):
+            ndp.Meter(2, per="use", clip=1.0, limits=wrong)
+    with pytest.raises(TypeError, match="delta"):
+        ndp.Meter(2, per="use", clip=1.0, epsilon=ndp.Exact(1.0, "epsilon", {"delta": 1e-3}), delta=1e-5)
+
+
+def test_what_reads_nothing_has_no_values():
+    meter = ndp.Meter(2, per="use", clip=1.0)
+    x = meter.contribute(0, "nothing")
+    for made in (meter, ndp.Program(2)):
+        with pytest.raises(ndp.NdpError, match="reads nothing"):
+            made.contribute(1, "nothing", [x])
+
+
+def test_a_hidden_value_that_was_only_read_costs_something_when_it_is_sent():
+    meter = ndp.Meter(2, per="use", clip=1.0, observers=[0])
+    x = meter.contribute(1, "nothing")
+    double = meter.combine({x: 2})
+    meter.forget(meter.contribute(1, "hidden", [x, double]))
+    meter.send(1, 0, x)
+    assert math.isinf(float(meter.losses(0)[1]))
+    with pytest.raises(ndp.NdpError, match="delta"):
+        meter.epsilon(delta=2.0)
+
+
+def test_two_who_write_one_log_are_found(tmp_path):
+    path = tmp_path / "run.log"
+    meter = ndp.Meter(2, per="use", clip=1.0)
+    meter.log(path)
+    meter.round([[0.5, 0.5], [0.5, 0.5]], sigma=3.0)
+    one, other = ndp.Meter.resume(path), ndp.Meter.resume(path)
+    one.round([[0.5, 0.5], [0.5, 0.5]], sigma=3.0)
+    with pytest.raises(Exception, match="somebody else writes"):
+        other.round([[0.5, 0.5], [0.5, 0.5]], sigma=3.0)
+    assert ndp.Meter.resume(path).rounds == 2
+
+
+def test_who_left_before_the_log_began_is_not_forgotten(tmp_path):
+    meter = ndp.Meter(3, per="use", clip=1.0)
+    meter.leave(2)
+    with pytest.raises(ndp.NdpError):
+        meter.log(tmp_path / "run.log")
+
+
 def test_private_clips_and_draws_the_noise_that_is_counted():
     meter = Meter(PATH, per="participant", clip=2.0, epsilon=4.0, delta=1e-5)
     called = []

@@ -192,7 +192,7 @@ impl Meter {
 
     /// Whether something has been fed.
     pub(super) fn started(&self) -> bool {
-        self.followed != (0, 0) || self.rounds > 0
+        self.followed != (0, 0) || self.rounds > 0 || !self.program.changes.is_empty()
     }
 
     /// Who runs the meter, which determines the assumptions that it rests on.

@@ -15,6 +15,7 @@ use crate::enclose::Ends;
 use crate::sensitivity::{Loss, SensitivitySet};
 use crate::{AccountOptions, NodeVerdict, ProgramError};
 use ndp_account::{Error, Observer};
+use ndp_certify::account::WIDTH;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -217,7 +218,11 @@ impl Watched {
         let reads = self.of_all_epochs(epoch.reads);
         let verdict = |(earlier, cost): (&Cost, &Option<Cost>)| {
             cost.map(|cost| match self.together(epoch.whole, *earlier, cost) {
-                Some(ends) => NodeVerdict::Bounded(Loss::new(ends, epoch.exact, set, reads)),
+                // Losses of a run are small where noises are large, so that an absolute width says little.
+                Some(ends) => {
+                    let exact = epoch.exact && ends.high - ends.low <= WIDTH * ends.high;
+                    NodeVerdict::Bounded(Loss::new(ends, exact, set, reads))
+                }
                 None => NodeVerdict::Noiseless { change: Vec::new(), combination: None },
             })
         };
