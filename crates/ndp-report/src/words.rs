@@ -394,6 +394,15 @@ pub fn no_noise_needed(protocols: &[String]) -> String {
     )
 }
 
+/// Why no noise is needed, and what this takes for granted.
+#[must_use]
+pub fn no_noise_if(why: &str, statement: &Statement) -> String {
+    let rests_on = statement.rests_on.iter().map(rests_on);
+    let granted: Vec<String> =
+        rests_on.chain(statement.assumes.iter().map(|&what| assumed(what).to_owned())).collect();
+    if granted.is_empty() { why.to_owned() } else { format!("{why}; assumed: {}", granted.join("; ")) }
+}
+
 /// The smaller noise that would do for the observers looked at.
 #[must_use]
 pub fn less_for_those(noise: &str) -> String {

@@ -71,7 +71,7 @@ impl<'a> Study<'a> {
         });
         let covered = covered(protocol, &self.chosen, quiet)?;
         let before = patience::notes(protocol).len();
-        let least = protocol.steady(|| covered.least_noise(&self.target))?;
+        let least = protocol.steady(|| super::least_noise(&covered, &self.target))?;
         drop(meanwhile);
         // `covered` has already printed the notes about observers; print only those added since.
         patience::notes(protocol).iter().skip(before).for_each(|text| note(text));

@@ -98,11 +98,20 @@ impl Compared<'_> {
         self.comparison.rows.iter().filter(|row| row.least.is_ok())
     }
 
+    /// The protocols that need no noise towards those who are looked at.
+    fn noiseless(&self) -> Vec<String> {
+        self.comparison.rows.iter().filter(|row| needs_no_noise(row)).map(|row| row.name.clone()).collect()
+    }
+
     /// Fails if, at some protocol's noise, the target is not shown for every observer.
     fn verdict(&self) -> Result<(), Failure> {
         let partly: Vec<&str> =
             self.answered().filter(|row| !is_whole(row)).map(|row| row.name.as_str()).collect();
         if self.answered().next().is_none() {
+            let noiseless = self.noiseless();
+            if !noiseless.is_empty() {
+                return Err(Failure::Refused(words::no_noise_needed(&noiseless)));
+            }
             return Err(Failure::Refused("no protocol answers this question: the reasons are above".into()));
         }
         if partly.is_empty() {
@@ -117,6 +126,10 @@ impl Compared<'_> {
 }
 
 /// Whether the row has a noise, and the target is shown at it for every observer.
+fn needs_no_noise(row: &Row) -> bool {
+    matches!(row.least, Err(Error::NoNoiseNeeded))
+}
+
 fn is_whole(row: &Row) -> bool {
     row.least.is_ok() && row.coverage.as_ref().is_some_and(Coverage::is_whole)
 }

@@ -15,6 +15,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// What one pair loses.
 #[derive(Clone, Copy)]
@@ -42,40 +43,43 @@ pub(super) fn all(
     let progress = Progress::new((accounts.len() * n) as u64, "pairs", quiet);
     let mut order: Vec<usize> = (0..n).collect();
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    let one = |observer: usize, u: usize| -> Result<Option<(f64, Grade)>, Failure> {
+        let found = accounts[observer].profile(u, noise).and_then(|profile| losses.loss(&profile));
+        progress.one();
+        match found {
+            Ok(loss) => Ok(Some((*loss.value(), loss.grade()))),
+            Err(error) if was_out(&error) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    };
+    let outside =
+        |observer: usize| order.iter().copied().filter(move |&u| !accounts[observer].observer().contains(u));
+    // All pairs of the accounts of a class have the same loss.
+    let mut firsts = BTreeMap::new();
+    for (observer, account) in accounts.iter().enumerate() {
+        if let (Some(class), Some(u)) = (account.class(), outside(observer).next()) {
+            firsts.entry(class).or_insert((observer, u));
+        }
+    }
+    let of_class = |(&class, &(observer, u))| Ok((class, one(observer, u)?));
+    let of_classes = firsts.par_iter().map(of_class).collect::<Result<BTreeMap<_, _>, Failure>>()?;
     let of_observer = |observer: usize| -> Result<Losses, Failure> {
         let account = &accounts[observer];
         let hops = question::hops(graph, account.observer());
-        let one = |u: usize| -> Result<Option<Entry>, Failure> {
-            let found = account.profile(u, noise).and_then(|profile| losses.loss(&profile));
-            progress.one();
-            match found {
-                Ok(loss) => {
-                    let hops = hops.as_ref().and_then(|hops| hops[u]);
-                    Ok(Some(Entry { u, observer, loss: *loss.value(), grade: loss.grade(), hops }))
-                }
-                Err(error) if was_out(&error) => Ok(None),
-                Err(error) => Err(error.into()),
-            }
+        let entry = |u: usize, (loss, grade): (f64, Grade)| {
+            let hops = hops.as_ref().and_then(|hops| hops[u]);
+            Entry { u, observer, loss, grade, hops }
         };
-        let outside: Vec<usize> =
-            order.iter().copied().filter(|&u| !account.observer().contains(u)).collect();
-        let mut entries: Vec<Entry> = if account.class().is_some() {
-            let same = outside.first().map(|&first| one(first)).transpose()?.flatten();
-            let copy = |same: Entry| {
-                let hops = &hops;
-                let copies = outside.iter().map(move |&u| Entry {
-                    u,
-                    hops: hops.as_ref().and_then(|hops| hops[u]),
-                    ..same
-                });
-                copies.collect()
-            };
-            same.map_or_else(Vec::new, copy)
+        let outside: Vec<usize> = outside(observer).collect();
+        let mut entries: Vec<Entry> = if let Some(class) = account.class() {
+            let same = of_classes.get(&class).copied().flatten();
+            same.map_or_else(Vec::new, |same| outside.iter().map(|&u| entry(u, same)).collect())
         } else {
             let stop = protocol.stop_of(account.observer());
             let mut entries = Vec::new();
             for nodes in outside.chunks(AT_ONCE.div_ceil(accounts.len())) {
-                let found = nodes.par_iter().map(|&u| one(u)).collect::<Result<Vec<_>, Failure>>()?;
+                let found = nodes.par_iter().map(|&u| Ok(one(observer, u)?.map(|found| entry(u, found))));
+                let found = found.collect::<Result<Vec<_>, Failure>>()?;
                 // With counted work these are known all or none: which of them came first depends on threads.
                 if protocol.counts_work() && stop.check().is_err() {
                     break;

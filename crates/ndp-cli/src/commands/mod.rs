@@ -25,10 +25,11 @@ use crate::patience::{self, Patient};
 use crate::progress::Progress;
 use crate::question::Chosen;
 use clap::CommandFactory;
-use ndp_account::{Account, Audience, Covered, Observer, Row, Target};
+use ndp_account::{Account, Audience, Covered, LeastNoise, Observer, Row, Target};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::GossipMatrix;
 use ndp_graph::progress::Stop;
+use ndp_report::words;
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     start_threads(arguments.threads)?;
@@ -111,6 +112,16 @@ fn accounts<'a>(
 /// account of their group covers the others.
 fn covered<'a>(protocol: &'a Patient<'_>, chosen: &Chosen, quiet: bool) -> Result<Covered<'a>, Failure> {
     Ok(protocol.cover(&chosen.audience, |observers| accounts(protocol, observers, quiet))?)
+}
+
+/// The least noise of those who are covered. If none is needed, the error says what this assumes.
+fn least_noise(covered: &Covered<'_>, target: &Target) -> Result<LeastNoise, Failure> {
+    covered.least_noise(target).map_err(|error| match (&error, covered.statement()) {
+        (ndp_account::Error::NoNoiseNeeded, Ok(statement)) => {
+            Failure::Refused(words::no_noise_if(&error.to_string(), &statement))
+        }
+        _ => error.into(),
+    })
 }
 
 /// The row of a protocol in a comparison.

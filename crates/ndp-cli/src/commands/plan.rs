@@ -9,7 +9,7 @@ use crate::output::up;
 use crate::patience::{self, Limit, sharing};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
-use crate::{input, show as showing};
+use crate::{input, plain, show as showing};
 use ndp_account::{Coverage, Error, Statement, Target};
 use ndp_algos::registry::{self, Combination, Combinations};
 use ndp_dp::{Grade, NoiseMultiplier};
@@ -50,7 +50,7 @@ struct Study<'a> {
 enum Tried {
     Found(Box<Found>, bool),
     Nothing { cut: bool },
-    NoNoiseNeeded,
+    NoNoiseNeeded(Option<Box<Statement>>),
 }
 
 /// What was found.
@@ -62,6 +62,8 @@ struct Plans<'a> {
     /// Protocols that need no noise towards those who are looked at, in all combinations or
     /// some.
     noiseless: Vec<String>,
+    /// Their statements, which say what this assumes.
+    without_noise: Vec<(&'a str, Statement)>,
     /// Edges that would help, where they were asked for.
     edges: Option<rewire::Edges>,
 }
@@ -94,13 +96,14 @@ impl<'a> Study<'a> {
         let tried = &self.combinations.tried;
         let progress = Progress::new(tried.len() as u64, "combinations", quiet);
         let (mut best, mut done): (Option<Found>, usize) = (None, 0);
-        let mut noiseless = BTreeMap::<&str, usize>::new();
+        let mut noiseless = BTreeMap::<&str, (usize, Option<Box<Statement>>)>::new();
         let found = sharing(patience::told(self.asked.effort.patience), tried.len(), |at, limit| {
             let (found, cut) = match self.one(&self.graph, &tried[at], limit)? {
                 Tried::Found(found, cut) => (Some(*found), cut),
                 Tried::Nothing { cut } => (None, cut),
-                Tried::NoNoiseNeeded => {
-                    *noiseless.entry(tried[at].protocol).or_default() += 1;
+                Tried::NoNoiseNeeded(statement) => {
+                    let known = noiseless.entry(tried[at].protocol).or_default();
+                    *known = (known.0 + 1, statement);
                     (None, false)
                 }
             };
@@ -122,14 +125,21 @@ impl<'a> Study<'a> {
         let mut found: Vec<Found> = found.into_iter().flatten().collect();
         found.sort_by(|a, b| a.planned.order(&b.planned));
         // A protocol may show something in other rounds or with other weights.
-        let noiseless = noiseless.into_iter().map(|(name, count)| {
+        let said = noiseless
+            .iter()
+            .filter_map(|(&name, (_, statement))| Some((name, statement.as_deref()?.clone())));
+        let without_noise: Vec<(&str, Statement)> = said.collect();
+        let noiseless = noiseless.into_iter().map(|(name, (count, _))| {
             let all = tried.iter().filter(|one| one.protocol == name).count();
             if count == all { name.to_owned() } else { format!("{name} ({count} of {all} combinations)") }
         });
         let noiseless: Vec<String> = noiseless.collect();
         if found.is_empty() {
             if !noiseless.is_empty() {
-                return Err(Failure::Refused(words::no_noise_needed(&noiseless)));
+                let assumed =
+                    plain::assumed_by(without_noise.iter().map(|(name, statement)| (*name, statement)));
+                let said = [words::no_noise_needed(&noiseless)].into_iter().chain(assumed);
+                return Err(Failure::Refused(said.collect::<Vec<_>>().join("; ")));
             }
             let more = if self.combinations.elsewhere.is_empty() {
                 ""
@@ -141,7 +151,7 @@ impl<'a> Study<'a> {
             )));
         }
         let best = found.remove(0);
-        let mut plans = Plans { study: self, best, others: found, noiseless, edges: None };
+        let mut plans = Plans { study: self, best, others: found, noiseless, without_noise, edges: None };
         if self.asked.rewire > 0 {
             plans.edges = Some(rewire::edges(&plans, quiet)?);
         }
@@ -160,7 +170,7 @@ impl<'a> Study<'a> {
         let row = super::row(combination.protocol, Ok(&built), &self.chosen.audience, &self.target);
         let cut = built.is_cut_by_work();
         if matches!(row.least, Err(Error::NoNoiseNeeded)) {
-            return Ok(Tried::NoNoiseNeeded);
+            return Ok(Tried::NoNoiseNeeded(row.statement.map(Box::new)));
         }
         let (Ok(least), Some(statement)) = (&row.least, row.statement.clone()) else {
             return Ok(Tried::Nothing { cut });

@@ -122,7 +122,7 @@ impl<'a> Study<'a> {
             Some(epsilon) if 0.0 < epsilon && epsilon.is_finite() => {
                 let _progress = Progress::new(1, "least noise", quiet);
                 let target = Target::worst(measure, epsilon);
-                let least = covered.least_noise(&target)?;
+                let least = super::least_noise(covered, &target)?;
                 of_looked_at = covered.of_looked_at(&target, &least);
                 Some(least)
             }

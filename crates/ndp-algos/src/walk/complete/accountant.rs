@@ -125,7 +125,8 @@ impl Protocol for CompleteSum {
             Ok(Profile::of_curve(epsilon, against))
         };
         let terms = self.terms().by_local_bound();
-        Ok(Box::new(Alike::new(observer, walk.node_count(), terms, profile)))
+        let bound = Alike::new(observer, walk.node_count(), terms, profile);
+        Ok(Box::new(bound.shared_by(self, usize::MAX - number_of(observer))))
     }
 
     /// The error of the token divided by the number of steps; visits are independent draws of nodes.
@@ -285,7 +286,8 @@ impl Protocol for CompleteHistogram {
             Ok(Profile::of_curve(epsilon, against))
         };
         let (nodes, terms) = (histogram.walk.node_count(), OF_HISTOGRAMS.by_local_bound());
-        Ok(Box::new(Alike::new(observer, nodes, terms, profile)))
+        let bound = Alike::new(observer, nodes, terms, profile);
+        Ok(Box::new(bound.shared_by(self, usize::MAX - number_of(observer))))
     }
 
     /// The error of the estimated frequency of a label; visits are independent draws of nodes.

@@ -1,6 +1,6 @@
 //! A comparison, shown.
 
-use super::{Compared, is_whole};
+use super::{Compared, is_whole, needs_no_noise};
 use crate::errors::Failure;
 use crate::output::{self, count, up};
 use crate::plain;
@@ -114,13 +114,13 @@ impl Drawn for Compared<'_> {
             plain::subject(network, observed, (plain::OF_EACH_PROTOCOL, is_all), (self.unit(), gives));
         let whole = rows.iter().filter(|row| is_whole(row)).count();
         let target = words::target(&study.target);
-        let noiseless = rows.iter().filter(|row| matches!(row.least, Err(Error::NoNoiseNeeded)));
-        let noiseless: Vec<String> = noiseless.map(|row| row.name.clone()).collect();
+        let noiseless = self.noiseless();
         let mut sentence = format!("{whole} of {} protocols can keep the limit: {target}.", rows.len());
         if !noiseless.is_empty() {
-            sentence = format!("{sentence} {}.", words::no_noise_needed(&noiseless));
+            let by_noise = format!("{whole} of {} protocols keep the limit by noise: {target}.", rows.len());
+            sentence = format!("{by_noise} {}.", words::no_noise_needed(&noiseless));
         }
-        let tone = if whole == 0 { Tone::Bad } else { Tone::Plain };
+        let tone = if whole == 0 && noiseless.is_empty() { Tone::Bad } else { Tone::Plain };
         let mut page = Page::new("Protocols at the same limit").verdict(tone, &sentence);
         page = plain::opening(page, &subject);
         let particular =
@@ -214,9 +214,10 @@ impl Compared<'_> {
         rows.filter(|(row, _)| row.least.is_ok()).map(|(row, of)| (row.name.as_str(), of))
     }
 
-    /// The statements, each with the name of its protocol.
+    /// The statements, each with the name of its protocol: of those that have an answer, or need no noise.
     fn statements(&self) -> impl Iterator<Item = (&str, &Statement)> {
-        self.answered().filter_map(|row| Some((row.name.as_str(), row.statement.as_ref()?)))
+        let rows = self.comparison.rows.iter().filter(|row| row.least.is_ok() || needs_no_noise(row));
+        rows.filter_map(|row| Some((row.name.as_str(), row.statement.as_ref()?)))
     }
 }
 

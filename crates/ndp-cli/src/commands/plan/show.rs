@@ -39,7 +39,8 @@ impl Answer for Plans<'_> {
         parts.push(Part::Line(format!("noise: {noise} ({})", self.best.combination.protocol)));
         let said = self.said().take(LISTED);
         parts.extend(Self::laws(said.clone()).into_iter().map(Part::Line));
-        parts.extend(plain::assumed_by(said.clone()).chain(plain::changes_of(said)).map(Part::Line));
+        let assumed = plain::assumed_by(said.clone().chain(self.said_without_noise()));
+        parts.extend(assumed.chain(plain::changes_of(said)).map(Part::Line));
         parts.extend(self.notes().into_iter().map(|note| Part::Line(format!("note: {note}"))));
         parts.extend(self.edges.iter().flat_map(|edges| self.suggested(edges)));
         parts
@@ -129,7 +130,8 @@ impl Drawn for Plans<'_> {
         let mut particular: Vec<String> =
             plain::about(best.combination.protocol, &best.combination.parameters).into_iter().collect();
         particular.push(plain::noise_in_a_sentence(statement));
-        let of_all = Self::laws(self.said()).into_iter().chain(plain::assumed_by(self.said()));
+        let assumed = plain::assumed_by(self.said().chain(self.said_without_noise()));
+        let of_all = Self::laws(self.said()).into_iter().chain(assumed);
         particular.extend(of_all.map(|what| format!("{}.", words::capital(&what))));
         page = plain::assumptions(page, subject.gives, &particular);
         let grades: Vec<Grade> = self.all().filter_map(|found| found.grade).collect();
@@ -158,6 +160,11 @@ impl Plans<'_> {
     /// The statements of all plans, with their protocols.
     fn said(&self) -> impl Iterator<Item = (&str, &Statement)> + Clone {
         self.all().map(|found| (found.combination.protocol, &found.statement))
+    }
+
+    /// The statements of protocols that need no noise.
+    fn said_without_noise(&self) -> impl Iterator<Item = (&str, &Statement)> {
+        self.without_noise.iter().map(|(name, statement)| (*name, statement))
     }
 
     /// The laws of the noises, where they are not all alike.
