@@ -37,8 +37,8 @@ mod tests {
     use super::*;
     use crate::{ProgramError, Reads};
 
-    /// Noises of one node, of two, of none, and of variance 0; masks that a dealer gives out; and a noise that
-    /// is sent.
+    /// Noises of one node, of two, of none, and of variance 0; masks that a dealer gives out; and a noise
+    /// that is sent.
     #[test]
     fn noises_of_one_node_alone_are_not_shared() -> Result<(), ProgramError> {
         let shared = |make: &dyn Fn(&mut Program) -> Result<(), ProgramError>| {
