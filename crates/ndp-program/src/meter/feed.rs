@@ -1,7 +1,7 @@
 //! A meter that reads its steps from lines.
 
 use super::log::{PARTS_VERSION, VERSION, checksum};
-use super::{Limits, Meter, PointOfView, Scale, require_room};
+use super::{Limits, Meter, PointOfView, require_room};
 use crate::constructors::ModelReads;
 use crate::format::{Line, Reader, object, value_name};
 use crate::{MixingMatrix, ProgramError, SensitivitySet, Weight};
@@ -220,6 +220,18 @@ impl Feed {
     }
 }
 
+/// The value of a key in the form that the error names.
+fn read<T: serde::de::DeserializeOwned>(line: &Line<'_>, key: &'static str, form: &str) -> Result<T, Error> {
+    let value = line.get(key)?;
+    serde_json::from_value(value.clone())
+        .map_err(|_| ProgramError::Syntax(format!("{key:?} must be {form}, got {value}")).into())
+}
+
+const OBSERVERS: &str = r#"a list of {"members": [0, 1], "own_noise": "known", "senders": "known", "tapped": []}, nodes by their places"#;
+const VIEWS: &str = r#""coordinator", {"public-schedule": {"node": 0}} or {"own-messages": {"node": 0}}"#;
+const SCALE: &str = r#"{"clip": 0.5, "neighbors": "replace"}, or "zero" in place of "replace""#;
+const LIMITS: &str = "a list of [observer, node, loss], the first two by their places";
+
 impl Open {
     pub(super) fn new(map: &Map<String, Json>, asked: Option<&str>) -> Result<Self, Error> {
         let keys =
@@ -243,9 +255,8 @@ impl Open {
         };
         // A line of a few bytes may name any number of nodes: it is refused before a list of them is made.
         require_room(names.count(), 1)?;
-        let bad = |what: &str, error: serde_json::Error| ProgramError::Syntax(format!("{what:?}: {error}"));
         let mut view = match line.has("view") {
-            true => serde_json::from_value(line.get("view")?.clone()).map_err(|e| bad("view", e))?,
+            true => read(&line, "view", VIEWS)?,
             false => PointOfView::default(),
         };
         let own = match asked {
@@ -259,9 +270,7 @@ impl Open {
         let other = own.is_some();
         let observers: Vec<Observer> = match own {
             Some(own) => own,
-            None if line.has("observers") => {
-                serde_json::from_value(line.get("observers")?.clone()).map_err(|e| bad("observers", e))?
-            }
+            None if line.has("observers") => read(&line, "observers", OBSERVERS)?,
             None => {
                 require_room(names.count(), names.count())?;
                 (0..names.count()).map(Observer::node).collect()
@@ -282,9 +291,7 @@ impl Open {
         };
         let mut meter = Meter::new(names.count(), observers, set)?.seen_by(view)?;
         if line.has("scale") {
-            let scale: Scale =
-                serde_json::from_value(line.get("scale")?.clone()).map_err(|e| bad("scale", e))?;
-            meter = meter.in_units_of(scale)?;
+            meter = meter.in_units_of(read(&line, "scale", SCALE)?)?;
         }
         let limit = match map.get("limit") {
             None | Some(Json::Null) => None,
@@ -293,9 +300,7 @@ impl Open {
         let mut limits = limit.map_or(Ok(Limits::default()), Limits::worst)?;
         // Limits on single pairs refer to the observers of the log.
         if line.has("limits") && !other {
-            let pairs: Vec<(usize, usize, f64)> =
-                serde_json::from_value(line.get("limits")?.clone()).map_err(|e| bad("limits", e))?;
-            for (observer, node, loss) in pairs {
+            for (observer, node, loss) in read::<Vec<(usize, usize, f64)>>(&line, "limits", LIMITS)? {
                 limits = limits.pair(observer, node, loss)?;
             }
         }
