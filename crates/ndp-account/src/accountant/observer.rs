@@ -52,7 +52,10 @@ pub struct Observer {
 
 /// An observer as it is read: members in any order, and no unknown fields.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = r#"an observer: {"members": [0], "own_noise": "known", "senders": "known", "tapped": []}"#
+)]
 struct Written {
     members: Vec<usize>,
     own_noise: OwnNoise,

@@ -220,17 +220,10 @@ impl Feed {
     }
 }
 
-/// The value of a key in the form that the error names.
-fn read<T: serde::de::DeserializeOwned>(line: &Line<'_>, key: &'static str, form: &str) -> Result<T, Error> {
-    let value = line.get(key)?;
-    serde_json::from_value(value.clone())
-        .map_err(|_| ProgramError::Syntax(format!("{key:?} must be {form}, got {value}")).into())
+fn read<T: serde::de::DeserializeOwned>(line: &Line<'_>, key: &'static str) -> Result<T, Error> {
+    serde_json::from_value(line.get(key)?.clone())
+        .map_err(|error| ProgramError::Syntax(format!("{key:?}: {error}")).into())
 }
-
-const OBSERVERS: &str = r#"a list of {"members": [0, 1], "own_noise": "known", "senders": "known", "tapped": []}, nodes by their places"#;
-const VIEWS: &str = r#""coordinator", {"public-schedule": {"node": 0}} or {"own-messages": {"node": 0}}"#;
-const SCALE: &str = r#"{"clip": 0.5, "neighbors": "replace"}, or "zero" in place of "replace""#;
-const LIMITS: &str = "a list of [observer, node, loss], the first two by their places";
 
 impl Open {
     pub(super) fn new(map: &Map<String, Json>, asked: Option<&str>) -> Result<Self, Error> {
@@ -256,7 +249,7 @@ impl Open {
         // A line of a few bytes may name any number of nodes: it is refused before a list of them is made.
         require_room(names.count(), 1)?;
         let mut view = match line.has("view") {
-            true => read(&line, "view", VIEWS)?,
+            true => read(&line, "view")?,
             false => PointOfView::default(),
         };
         let own = match asked {
@@ -270,7 +263,7 @@ impl Open {
         let other = own.is_some();
         let observers: Vec<Observer> = match own {
             Some(own) => own,
-            None if line.has("observers") => read(&line, "observers", OBSERVERS)?,
+            None if line.has("observers") => read(&line, "observers")?,
             None => {
                 require_room(names.count(), names.count())?;
                 (0..names.count()).map(Observer::node).collect()
@@ -291,7 +284,7 @@ impl Open {
         };
         let mut meter = Meter::new(names.count(), observers, set)?.seen_by(view)?;
         if line.has("scale") {
-            meter = meter.in_units_of(read(&line, "scale", SCALE)?)?;
+            meter = meter.in_units_of(read(&line, "scale")?)?;
         }
         let limit = match map.get("limit") {
             None | Some(Json::Null) => None,
@@ -300,7 +293,7 @@ impl Open {
         let mut limits = limit.map_or(Ok(Limits::default()), Limits::worst)?;
         // Limits on single pairs refer to the observers of the log.
         if line.has("limits") && !other {
-            for (observer, node, loss) in read::<Vec<(usize, usize, f64)>>(&line, "limits", LIMITS)? {
+            for (observer, node, loss) in read::<Vec<(usize, usize, f64)>>(&line, "limits")? {
                 limits = limits.pair(observer, node, loss)?;
             }
         }
