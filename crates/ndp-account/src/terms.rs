@@ -285,6 +285,8 @@ pub enum Assumption {
     /// Who meets whom at what time does not depend on the data and is known to everybody: it was drawn, or
     /// given, before the first message. Other draws have other numbers.
     TheseMeetings,
+    /// Which runs there are, and how much noise they have, was fixed before the first of them.
+    RunsFixed,
     /// Runs were chosen, and ended, by what the observer itself had seen of the earlier ones, and by nothing
     /// else that depends on the data. The limit, or what an odometer is tuned to, was fixed before the first
     /// run.

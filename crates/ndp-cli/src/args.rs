@@ -78,7 +78,7 @@ pub(crate) enum Command {
     /// Write what observers learn, with a proof that checker/ndp_check.py can check.
     #[command(
         after_help = "Example: ndp prove friends.txt --protocol decor --into proof.jsonl.gz\n\nGossip, masks and secure sums have proofs, as all \
-                      that is written as a program; walks, trainings and sums by a curator or around a ring have none. The format is in docs/formats.md, \"Proofs\"."
+                      that is written as a program; walks, trainings but D-SGD with fixed=1, and sums by a curator or around a ring have none. The format is in docs/formats.md, \"Proofs\"."
     )]
     Prove(Prove),
     /// Compare a bound claimed for gossip or a walk with exact values on all small graphs.

@@ -141,7 +141,7 @@ pub(crate) fn provenance(page: Page, seed: u64) -> Page {
             "The program ndp {} and the files that the command below names give these numbers again (seed {seed}). That shows where they \
              come from; it does not show that a system follows the protocol. As a further check, “ndp audit” attacks simulated runs of the \
              protocol and compares what it finds with what is promised; an attack that finds nothing proves nothing. For gossip, \
-             masks and secure sums (no walks, no trainings), “ndp prove” writes a file with which a short program that \
+             masks, secure sums and D-SGD with fixed=1 (no walks, no other trainings), “ndp prove” writes a file with which a short program that \
              shares nothing with ndp checks the losses.",
             env!("CARGO_PKG_VERSION")
         ))

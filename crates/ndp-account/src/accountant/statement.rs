@@ -159,11 +159,13 @@ impl Statement {
     /// The statement of runs that were chosen, or ended, by what the observer had seen.
     #[must_use]
     pub fn chosen_by_seen(mut self) -> Self {
+        self.assumes.remove(&Assumption::RunsFixed);
         self.assumes.insert(Assumption::ChosenBySeen);
         self
     }
 
-    /// The statement of this run and another one, seen by the same observers; of each part, the weaker.
+    /// The statement of this run and another one, seen by the same observers; of each part, the weaker. They
+    /// are assumed to be fixed beforehand, unless they were [chosen by what was seen](Self::chosen_by_seen).
     ///
     /// # Examples
     /// ```
@@ -192,6 +194,10 @@ impl Statement {
         if who(self) != who(other) {
             return Err(Error::NoGuarantee("runs seen by different observers do not add up"));
         }
+        let mut assumes = &self.assumes | &other.assumes;
+        if !assumes.contains(&Assumption::ChosenBySeen) {
+            assumes.insert(Assumption::RunsFixed);
+        }
         Ok(Self {
             version: VERSION,
             runs: self.runs + other.runs,
@@ -201,7 +207,7 @@ impl Statement {
             own_noise: self.own_noise,
             senders: self.senders,
             coverage: self.coverage.weaker(&other.coverage)?,
-            assumes: &self.assumes | &other.assumes,
+            assumes,
             rests_on: RestsOn::together(&self.rests_on | &other.rests_on),
             failure: any_of([self.failure, other.failure]),
             noise: &self.noise | &other.noise,

@@ -155,6 +155,9 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
         Assumption::TheseMeetings => {
             "who meets whom at what time was drawn or given beforehand, whatever the data, and everybody knows it: other draws have other numbers"
         }
+        Assumption::RunsFixed => {
+            "which runs there are, and how much noise they have, is fixed before the first of them is seen: other runs need a limit that holds for runs chosen by what was seen, or an odometer"
+        }
         Assumption::ChosenBySeen => {
             "runs are chosen, and ended, by what the same observer has seen of the earlier ones, and by nothing else that depends on the data; the limit, or what an odometer is tuned to, is fixed before the first run"
         }
