@@ -13,7 +13,7 @@ use ndp_certify::whole::WholeRows;
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::collections::BTreeMap;
 
 /// A direction of the uses of a node: a weight for each of its uses.
@@ -36,6 +36,12 @@ pub(super) struct Columns {
     pub(super) structural: BTreeMap<usize, (usize, f64)>,
 }
 
+/// The coefficients of a row, as integers.
+type IntegerRow<'a> = Vec<(Primitive, Cow<'a, BigInt>)>;
+
+/// For every noise or contribution, places with a number for each.
+type ByPrimitive<P, X> = BTreeMap<usize, Vec<(P, X)>>;
+
 /// The rows of what was seen, for the engine.
 ///
 /// # Errors
@@ -48,71 +54,25 @@ pub(super) fn rows(
 ) -> Result<(Rows, Columns), Error> {
     let mut contributions = seen.contributions();
     contributions.retain(|&k| asked[program.contributions[k].node]);
-    let structural = structural(program, seen, asked);
-    // The columns of the noises. A variance that is not a product of 53 bits and a power of two is a sum of
-    // several such numbers.
-    let mut noises: BTreeMap<usize, Vec<(u32, BigRational)>> = BTreeMap::new();
-    // A common denominator of all factors and weights. Rows are multiplied by it, and by their own
-    // denominators.
-    let mut common = BigInt::one();
-    let mut variances: Vec<f64> = Vec::new();
-    for (primitive, _) in seen.rows.iter().flat_map(|row| &row.form) {
-        if let Primitive::Noise(k) = primitive {
-            noises.entry(*k).or_default();
-        }
-    }
-    for (k, columns) in &mut noises {
-        for (factor, variance) in scaled(&program.noises[*k].variance) {
-            common = least_common_multiple(common, factor.denom());
-            columns.push((column(variances.len())?, factor));
-            variances.push(variance);
-        }
-    }
-    if variances.iter().all(|&v| v == 1.0) {
-        variances.clear();
-    }
-    let m = noises.values().map(Vec::len).sum::<usize>();
     let of_use: BTreeMap<usize, usize> = contributions.iter().enumerate().map(|(k, &c)| (c, k)).collect();
-    // Directions as lists of contributions and weights.
+    let structural = structural(program, seen, asked);
+    let (noises, variances) = noise_columns(program, seen)?;
+    let m = noises.values().map(Vec::len).sum::<usize>();
     let mut by_node: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, contribution) in program.contributions.iter().enumerate() {
         by_node.entry(contribution.node).or_default().push(k);
     }
-    let mut along: BTreeMap<usize, Vec<(usize, &BigRational)>> = BTreeMap::new();
-    for (d, direction) in directions.iter().enumerate() {
-        let uses = by_node.get(&direction.node).map_or(&[][..], Vec::as_slice);
-        for (&k, weight) in uses.iter().zip(&direction.weights).filter(|(_, weight)| !weight.is_zero()) {
-            common = least_common_multiple(common, weight.denom());
-            along.entry(k).or_default().push((d, weight));
-        }
-    }
-    let times_common = |x: &BigRational| x.numer() * (&common / x.denom());
-    let noises: BTreeMap<usize, Vec<(u32, BigInt)>> = noises
-        .into_iter()
-        .map(|(k, columns)| {
-            (k, columns.into_iter().map(|(at, factor)| (at, times_common(&factor))).collect())
-        })
-        .collect();
-    let along: BTreeMap<usize, Vec<(usize, BigInt)>> = along
-        .into_iter()
-        .map(|(k, terms)| (k, terms.into_iter().map(|(d, weight)| (d, times_common(weight))).collect()))
-        .collect();
-    let whole: Vec<Vec<(Primitive, Cow<'_, BigInt>)>> =
-        seen.rows.iter().map(|row| whole(&row.form)).collect();
-    let sums: Vec<BTreeMap<usize, BigInt>> = whole
-        .iter()
-        .map(|row| {
-            let mut sums: BTreeMap<usize, BigInt> = BTreeMap::new();
-            for (primitive, x) in row {
-                let Primitive::Contribution(k) = primitive else { continue };
-                for (d, weight) in along.get(k).into_iter().flatten() {
-                    *sums.entry(*d).or_default() += &**x * weight;
-                }
-            }
-            sums.retain(|_, x| !x.is_zero());
-            sums
-        })
-        .collect();
+    let along = weights_by_use(directions, &by_node);
+    // A common denominator of all factors and weights. Rows are multiplied by it, and by their own
+    // denominators.
+    let factors = noises.values().flatten().map(|(_, factor)| factor);
+    let weights = along.values().flatten().map(|(_, weight)| *weight);
+    let common =
+        factors.chain(weights).fold(BigInt::one(), |common, x| least_common_multiple(common, x.denom()));
+    let noises = multiples_of_unit(noises, &common);
+    let along = multiples_of_unit(along, &common);
+    let whole: Vec<IntegerRow<'_>> = seen.rows.iter().map(|row| whole(&row.form)).collect();
+    let sums: Vec<BTreeMap<usize, BigInt>> = whole.iter().map(|row| along_directions(row, &along)).collect();
     let mut of_direction = vec![None; directions.len()];
     let mut inputs = of_use.len();
     for (d, place) in of_direction.iter_mut().enumerate() {
@@ -149,31 +109,14 @@ pub(super) fn rows(
             Ok(entries)
         })
         .collect::<Result<_, Error>>()?;
-    let bound_of_direction = |d: usize| -> Option<f64> {
-        let uses = by_node.get(&directions[d].node)?;
-        let mut used = Vec::new();
-        let mut sum = 0.0;
-        for (k, weight) in uses.iter().zip(&directions[d].weights) {
-            if weight.is_zero() || !of_use.contains_key(k) {
-                continue;
-            }
-            let (noise, bound) = structural.get(k)?;
-            used.push(*noise);
-            let weight = float(weight);
-            // A product that underflows counts as the least normal number.
-            sum += product_of_three(*bound, weight, weight) * UP + f64::MIN_POSITIVE;
-        }
-        used.sort_unstable();
-        // Two uses with the same noise have no such bound together.
-        used.windows(2).all(|pair| pair[0] != pair[1]).then_some(sum * UP)
-    };
     let mut bounds: Vec<Option<f64>> = vec![None; inputs];
     for (contribution, &at) in &of_use {
         bounds[at] = structural.get(contribution).map(|(_, bound)| *bound);
     }
     for (d, at) in of_direction.iter().enumerate() {
-        if let Some(at) = at {
-            bounds[*at] = bound_of_direction(d);
+        if let (Some(at), Some(uses)) = (at, by_node.get(&directions[d].node)) {
+            let seen = uses.iter().zip(&directions[d].weights).filter(|(k, _)| of_use.contains_key(k));
+            bounds[*at] = bound_along(seen, &structural);
         }
     }
     let input = |(k, structural)| Input { node: k, coordinate: m + k, factor: 1.0, scale: 0, structural };
@@ -188,6 +131,89 @@ pub(super) fn rows(
         adds_up: false,
     };
     Ok((Rows::Whole(WholeRows::of_integers(layout, entries)), Columns { of_use, of_direction, structural }))
+}
+
+/// The columns of every noise that occurs in a row, each with the factor of the noise in it, and the
+/// variances of all columns; no variances if all of them are 1. A variance that is not a product of 53 bits
+/// and a power of two is a sum of several such numbers, so that the noise has several columns.
+fn noise_columns(program: &Program, seen: &Seen) -> Result<(ByPrimitive<u32, BigRational>, Vec<f64>), Error> {
+    let mut noises: ByPrimitive<u32, BigRational> = BTreeMap::new();
+    for (primitive, _) in seen.rows.iter().flat_map(|row| &row.form) {
+        if let Primitive::Noise(k) = primitive {
+            noises.entry(*k).or_default();
+        }
+    }
+    let mut variances: Vec<f64> = Vec::new();
+    for (k, columns) in &mut noises {
+        for (factor, variance) in scaled(&program.noises[*k].variance) {
+            columns.push((column(variances.len())?, factor));
+            variances.push(variance);
+        }
+    }
+    if variances.iter().all(|&v| v == 1.0) {
+        variances.clear();
+    }
+    Ok((noises, variances))
+}
+
+/// For every contribution, the directions in which it has a weight, with this weight. `by_node` lists the
+/// contributions of each node.
+fn weights_by_use<'a>(
+    directions: &'a [Direction],
+    by_node: &BTreeMap<usize, Vec<usize>>,
+) -> ByPrimitive<usize, &'a BigRational> {
+    let mut along: ByPrimitive<usize, &BigRational> = BTreeMap::new();
+    for (d, direction) in directions.iter().enumerate() {
+        let uses = by_node.get(&direction.node).map_or(&[][..], Vec::as_slice);
+        for (&k, weight) in uses.iter().zip(&direction.weights).filter(|(_, weight)| !weight.is_zero()) {
+            along.entry(k).or_default().push((d, weight));
+        }
+    }
+    along
+}
+
+/// The same numbers as multiples of `1 / common`; `common` is a multiple of all their denominators.
+fn multiples_of_unit<P, X: Borrow<BigRational>>(
+    numbers: ByPrimitive<P, X>,
+    common: &BigInt,
+) -> ByPrimitive<P, BigInt> {
+    let multiple = |(place, x): (P, X)| (place, x.borrow().numer() * (common / x.borrow().denom()));
+    numbers.into_iter().map(|(k, list)| (k, list.into_iter().map(multiple).collect())).collect()
+}
+
+/// The coefficients of a row along the directions in which it has one. `along` has for every contribution its
+/// weights in the directions.
+fn along_directions(row: &IntegerRow<'_>, along: &ByPrimitive<usize, BigInt>) -> BTreeMap<usize, BigInt> {
+    let mut sums: BTreeMap<usize, BigInt> = BTreeMap::new();
+    for (primitive, x) in row {
+        let Primitive::Contribution(k) = primitive else { continue };
+        for (d, weight) in along.get(k).into_iter().flatten() {
+            *sums.entry(*d).or_default() += &**x * weight;
+        }
+    }
+    sums.retain(|_, x| !x.is_zero());
+    sums
+}
+
+/// The upper bound on the loss along a direction that follows from bounds on the losses of single uses.
+/// `uses` are those that are seen, with their weights. `None` if one of them has no such bound, or two have
+/// it by the same noise.
+fn bound_along<'a>(
+    uses: impl Iterator<Item = (&'a usize, &'a BigRational)>,
+    structural: &BTreeMap<usize, (usize, f64)>,
+) -> Option<f64> {
+    let mut used = Vec::new();
+    let mut sum = 0.0;
+    for (k, weight) in uses.filter(|(_, weight)| !weight.is_zero()) {
+        let (noise, bound) = structural.get(k)?;
+        used.push(*noise);
+        let weight = float(weight);
+        // A product that underflows counts as the least normal number.
+        sum += product_of_three(*bound, weight, weight) * UP + f64::MIN_POSITIVE;
+    }
+    used.sort_unstable();
+    // Two uses with the same noise have no such bound together.
+    used.windows(2).all(|pair| pair[0] != pair[1]).then_some(sum * UP)
 }
 
 /// Bounds that need no numerical computation: if the column of a use is `λ` times that of an unknown noise of
@@ -239,7 +265,7 @@ fn structural(program: &Program, seen: &Seen, asked: &[bool]) -> BTreeMap<usize,
 }
 
 /// Coefficients times the least number for which all of them are integers.
-fn whole(form: &Form) -> Vec<(Primitive, Cow<'_, BigInt>)> {
+fn whole(form: &Form) -> IntegerRow<'_> {
     let common = form.iter().fold(BigInt::one(), |common, (_, x)| least_common_multiple(common, x.denom()));
     let mut whole = Vec::with_capacity(form.len());
     for (primitive, x) in form {
