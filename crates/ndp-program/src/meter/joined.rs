@@ -254,26 +254,7 @@ impl Joined {
         let verb = VERBS.iter().find(|verb| map.contains_key(**verb)).copied();
         let step = match verb {
             Some("receive") => {
-                let line = Line::new(map, &["receive", "id", "by"])?;
-                let (id, by) = (line.text("id")?, line.number("by")?);
-                let place = voice.own(by)?;
-                let missing = || ProgramError::UnknownName(id.to_owned());
-                let shared = self.shared.get(id).ok_or_else(missing)?;
-                if let Known::Nodes(nodes) = &shared.known
-                    && !nodes.contains(&place)
-                {
-                    return refuse(format!("{id:?} was not for {}", voice.part.side.name(by)));
-                }
-                let name = line.text("receive")?;
-                if voice.part.names.insert(name.to_owned(), shared.name.clone()).is_some() {
-                    return Err(ProgramError::RepeatedName(name.to_owned()).into());
-                }
-                if let Some(owed) = self.owed.get_mut(id) {
-                    owed.remove(&number);
-                    if owed.is_empty() {
-                        self.owed.remove(id);
-                    }
-                }
+                self.receive(&mut voice, map)?;
                 return Ok(None);
             }
             // Forgetting makes filters smaller but changes no loss, and another log may still read the
@@ -285,46 +266,10 @@ impl Joined {
                 let reads = voice.reads(line.get("reads")?)?;
                 json!({"contribute": voice.define(line.text("contribute")?)?, "node": node, "reads": reads})
             }
-            Some("noise") => {
-                let line = Line::new(map, &["noise", "shared", "variance", "id"])?;
-                let holders: Vec<usize> =
-                    line.nodes("shared")?.into_iter().map(|u| voice.place(u)).collect::<Result<_, _>>()?;
-                let mut others: BTreeSet<usize> = holders.iter().map(|&u| self.owner[u]).collect();
-                if !others.remove(&number) {
-                    return refuse("a noise is told of by the log of a node that holds it");
-                }
-                let name = voice.define(line.text("noise")?)?;
-                if line.has("id") {
-                    self.share(line.text("id")?, &name, Known::Nodes(holders.clone()))?;
-                    if !others.is_empty() {
-                        self.owed.insert(line.text("id")?.to_owned(), others);
-                    }
-                } else if !others.is_empty() {
-                    return refuse("a noise that nodes of several logs hold needs an \"id\"");
-                }
-                json!({"noise": name, "shared": holders, "variance": line.get("variance")?})
-            }
+            Some("noise") => self.noise(&mut voice, map)?,
             Some("let") => {
                 let line = Line::new(map, &["let", "sum"])?;
-                let sum = match line.get("sum")? {
-                    Json::String(name) => json!(voice.name(name)?),
-                    Json::Object(terms) => {
-                        let mut sum = Map::new();
-                        for (name, weight) in terms {
-                            // Two names of the same value would become a single term.
-                            if sum.insert(voice.name(name)?, weight.clone()).is_some() {
-                                return refuse(format!("{name} is a second name of a value of the same sum"));
-                            }
-                        }
-                        Json::Object(sum)
-                    }
-                    _ => {
-                        return Err(ProgramError::Syntax(
-                            "\"sum\" must be an object of names and weights".to_owned(),
-                        )
-                        .into());
-                    }
-                };
+                let sum = voice.sum(line.get("sum")?)?;
                 json!({"let": voice.define(line.text("let")?)?, "sum": sum})
             }
             Some("send") => {
@@ -371,6 +316,53 @@ impl Joined {
         })
     }
 
+    /// Gives the value that a log receives the name that it has there, if it is for the node that receives
+    /// it.
+    fn receive(&mut self, voice: &mut Voice<'_>, map: &Map<String, Json>) -> Result<(), Error> {
+        let line = Line::new(map, &["receive", "id", "by"])?;
+        let (id, by) = (line.text("id")?, line.number("by")?);
+        let place = voice.own(by)?;
+        let missing = || ProgramError::UnknownName(id.to_owned());
+        let shared = self.shared.get(id).ok_or_else(missing)?;
+        if let Known::Nodes(nodes) = &shared.known
+            && !nodes.contains(&place)
+        {
+            return refuse(format!("{id:?} was not for {}", voice.part.side.name(by)));
+        }
+        let name = line.text("receive")?;
+        if voice.part.names.insert(name.to_owned(), shared.name.clone()).is_some() {
+            return Err(ProgramError::RepeatedName(name.to_owned()).into());
+        }
+        if let Some(owed) = self.owed.get_mut(id) {
+            owed.remove(&voice.number);
+            if owed.is_empty() {
+                self.owed.remove(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// A noise. If nodes of other logs hold it too, those logs owe a receipt.
+    fn noise(&mut self, voice: &mut Voice<'_>, map: &Map<String, Json>) -> Result<Json, Error> {
+        let line = Line::new(map, &["noise", "shared", "variance", "id"])?;
+        let holders: Vec<usize> =
+            line.nodes("shared")?.into_iter().map(|u| voice.place(u)).collect::<Result<_, _>>()?;
+        let mut others: BTreeSet<usize> = holders.iter().map(|&u| self.owner[u]).collect();
+        if !others.remove(&voice.number) {
+            return refuse("a noise is told of by the log of a node that holds it");
+        }
+        let name = voice.define(line.text("noise")?)?;
+        if line.has("id") {
+            self.share(line.text("id")?, &name, Known::Nodes(holders.clone()))?;
+            if !others.is_empty() {
+                self.owed.insert(line.text("id")?.to_owned(), others);
+            }
+        } else if !others.is_empty() {
+            return refuse("a noise that nodes of several logs hold needs an \"id\"");
+        }
+        Ok(json!({"noise": name, "shared": holders, "variance": line.get("variance")?}))
+    }
+
     fn share(&mut self, id: &str, name: &str, known: Known) -> Result<(), Error> {
         match self.shared.insert(id.to_owned(), Shared { name: name.to_owned(), known }) {
             None => Ok(()),
@@ -413,6 +405,26 @@ impl Voice<'_> {
         match self.part.names.insert(name.to_owned(), all.clone()) {
             None => Ok(all),
             Some(_) => Err(ProgramError::RepeatedName(name.to_owned()).into()),
+        }
+    }
+
+    /// A sum with the common names of its terms.
+    fn sum(&self, sum: &Json) -> Result<Json, Error> {
+        match sum {
+            Json::String(name) => Ok(json!(self.name(name)?)),
+            Json::Object(terms) => {
+                let mut sum = Map::new();
+                for (name, weight) in terms {
+                    // Two names of the same value would become a single term.
+                    if sum.insert(self.name(name)?, weight.clone()).is_some() {
+                        return refuse(format!("{name} is a second name of a value of the same sum"));
+                    }
+                }
+                Ok(Json::Object(sum))
+            }
+            _ => {
+                Err(ProgramError::Syntax("\"sum\" must be an object of names and weights".to_owned()).into())
+            }
         }
     }
 
