@@ -231,8 +231,7 @@ fn completed<A: Arithmetic>(
 ) -> Result<Completed, Option<Stopped>> {
     let still = Motion { near: 0.0, known: exact.zero(), open: Vec::new() };
     let mut slots = vec![still.clone(); tape.slots];
-    // For each noise of the tape, how far it moves: the negative of its shift.
-    let mut motions: Vec<Option<A::Number>> = vec![None; shift.len()];
+    let mut chosen = Chosen { exact, shift, motions: vec![None; shift.len()] };
     let mut noises = vec![0; shift.len()];
     let mut row = 0;
     for (at, (step, &value)) in tape.steps.iter().zip(&tape.values).enumerate() {
@@ -263,22 +262,7 @@ fn completed<A: Arithmetic>(
                         return;
                     }
                     let Some(&(to, x)) = terms.next() else { return };
-                    let part = &slots[to as usize];
-                    motion.near += x * part.near;
-                    if !exact.is_zero(&part.known) {
-                        within &= exact.add(&mut motion.known, weight, &part.known).is_some();
-                    }
-                    for (noise, y) in &part.open {
-                        match &motions[*noise] {
-                            Some(by) => {
-                                within &= exact.add(&mut motion.known, &product(weight, y), by).is_some();
-                            }
-                            None => match motion.open.iter_mut().find(|(known, _)| known == noise) {
-                                Some((_, sum)) => *sum += weight * y,
-                                None => motion.open.push((*noise, product(weight, y))),
-                            },
-                        }
-                    }
+                    within &= chosen.add(&mut motion, (weight, x), &slots[to as usize]).is_some();
                 });
                 if !within {
                     return Err(None);
@@ -299,35 +283,21 @@ fn completed<A: Arithmetic>(
             Kind::Row => None,
             _ => free.max_by(|a, b| share(a).total_cmp(&share(b))).map(|(noise, _)| *noise),
         };
-        for (noise, x) in std::mem::take(&mut motion.open) {
-            if noise == pivot || Some(noise) == own {
-                motion.open.push((noise, x));
-                continue;
-            }
-            let by = exact.rounded(-shift[noise]).ok_or(None)?;
-            exact.add(&mut motion.known, &x, &by).ok_or(None)?;
-            motions[noise] = Some(by);
-        }
+        chosen.follow_floats(&mut motion, |noise| noise == pivot || Some(noise) == own).ok_or(None)?;
         if step.kind == Kind::Row {
-            let (noise, x) = motion.open.pop().ok_or(None)?;
-            motions[noise] = Some(exact.quotient(&exact.zero(), &motion.known, &x).ok_or(None)?);
+            chosen.keep_still(&mut motion).ok_or(None)?;
             continue;
         }
         // If a value has only one consumer, the shift is left open for the consumer, as long as the number is
         // short.
         if let Some(own) = own.filter(|_| !step.once || exact.is_fine(&motion.known)) {
-            let at = motion.open.iter().position(|(noise, _)| *noise == own).ok_or(None)?;
-            let (_, x) = motion.open.swap_remove(at);
-            let of_pivot: f64 = motion.open.iter().map(|(noise, x)| -shift[*noise] * float(x)).sum();
-            let target = exact.rounded(motion.near - of_pivot).ok_or(None)?;
-            motions[own] = Some(exact.quotient(&target, &motion.known, &x).ok_or(None)?);
-            motion.known = target;
+            chosen.move_as_floats_say(&mut motion, own).ok_or(None)?;
         }
         slots[step.slot as usize] = motion;
     }
     let mut cost = 0.0;
     let mut found = Vec::with_capacity(noises.len());
-    for ((motion, k), variance) in motions.into_iter().zip(noises).zip(&tape.variances) {
+    for ((motion, k), variance) in chosen.motions.into_iter().zip(noises).zip(&tape.variances) {
         let motion = motion.ok_or(None)?;
         if !exact.is_zero(&motion) {
             cost += exact.float(&motion).powi(2) / variance;
@@ -335,6 +305,79 @@ fn completed<A: Arithmetic>(
         }
     }
     Ok((found, cost))
+}
+
+/// The shifts of the noises of a tape as far as they are chosen. Each choice gives `None` if a number is out
+/// of the range of the arithmetic, or the noise has no part in the value.
+struct Chosen<'a, A: Arithmetic> {
+    exact: &'a A,
+    /// What `f64` gives for the shift of every noise.
+    shift: &'a [f64],
+    /// For each noise, how far it moves: the negative of its shift.
+    motions: Vec<Option<A::Number>>,
+}
+
+impl<A: Arithmetic> Chosen<'_, A> {
+    /// Adds a multiple of what a term moves by. The weight is given exactly and in `f64`.
+    fn add(
+        &self,
+        motion: &mut Motion<A::Number>,
+        (weight, x): (&BigRational, f64),
+        term: &Motion<A::Number>,
+    ) -> Option<()> {
+        let exact = self.exact;
+        motion.near += x * term.near;
+        if !exact.is_zero(&term.known) {
+            exact.add(&mut motion.known, weight, &term.known)?;
+        }
+        for (noise, y) in &term.open {
+            match &self.motions[*noise] {
+                Some(by) => exact.add(&mut motion.known, &product(weight, y), by)?,
+                None => match motion.open.iter_mut().find(|(known, _)| known == noise) {
+                    Some((_, sum)) => *sum += weight * y,
+                    None => motion.open.push((*noise, product(weight, y))),
+                },
+            }
+        }
+        Some(())
+    }
+
+    /// Chooses the rounded shift for every open noise of a value that does not stay open.
+    fn follow_floats(
+        &mut self,
+        motion: &mut Motion<A::Number>,
+        stays_open: impl Fn(usize) -> bool,
+    ) -> Option<()> {
+        for (noise, x) in std::mem::take(&mut motion.open) {
+            if stays_open(noise) {
+                motion.open.push((noise, x));
+                continue;
+            }
+            let by = self.exact.rounded(-self.shift[noise])?;
+            self.exact.add(&mut motion.known, &x, &by)?;
+            self.motions[noise] = Some(by);
+        }
+        Some(())
+    }
+
+    /// Chooses the shift of the pivot, the only open noise of a row, such that the row does not move.
+    fn keep_still(&mut self, row: &mut Motion<A::Number>) -> Option<()> {
+        let (noise, x) = row.open.pop()?;
+        self.motions[noise] = Some(self.exact.quotient(&self.exact.zero(), &row.known, &x)?);
+        Some(())
+    }
+
+    /// Chooses the shift of an open noise of a value such that the value moves by the amount that `f64`
+    /// gives.
+    fn move_as_floats_say(&mut self, motion: &mut Motion<A::Number>, own: usize) -> Option<()> {
+        let at = motion.open.iter().position(|(noise, _)| *noise == own)?;
+        let (_, x) = motion.open.swap_remove(at);
+        let of_pivot: f64 = motion.open.iter().map(|(noise, x)| -self.shift[*noise] * float(x)).sum();
+        let target = self.exact.rounded(motion.near - of_pivot)?;
+        self.motions[own] = Some(self.exact.quotient(&target, &motion.known, &x)?);
+        motion.known = target;
+        Some(())
+    }
 }
 
 /// A product of weights, most of which are 1.
