@@ -157,38 +157,9 @@ impl Covariance {
             return Err(ndp_graph::Error::TooLarge { what, bytes, limit: memory.into() }.into());
         }
         stop.spend(work([products, 10]))?;
-        type Row = (Vec<(u32, f64, f64)>, f64, usize);
-        let row = |noises: &Vec<(usize, f64)>| -> Option<Row> {
-            let mut products: Vec<(u32, f64)> = Vec::new();
-            let mut own: f64 = 0.0;
-            for (k, x) in noises {
-                let (rows, variance) = (&of_noise[k], variances[k]);
-                if rows.len() == 1 {
-                    // Rounded down: three roundings of a unit, and two conversions.
-                    own = own.max(x * x * variance * DOWN);
-                }
-                products.extend(rows.iter().map(|&(other, y)| (other, x * y * variance)));
-            }
-            products.sort_by_key(|&(other, _)| other);
-            let mut entries: Vec<(u32, f64, f64)> = Vec::new();
-            let (mut most, mut count) = (0, 0);
-            for (other, product) in products {
-                match entries.last_mut() {
-                    Some(last) if last.0 == other => {
-                        last.1 += product;
-                        last.2 += product.abs();
-                        count += 1;
-                    }
-                    _ => {
-                        entries.push((other, product, product.abs()));
-                        count = 1;
-                    }
-                }
-                most = most.max(count);
-            }
-            (own > 0.0).then_some((entries, own, most))
-        };
-        let Some(rows) = mine.par_iter().map(row).collect::<Option<Vec<Row>>>() else { return Ok(None) };
+        let row = |noises: &Vec<(usize, f64)>| CovarianceRow::new(noises, &of_noise, &variances);
+        let rows = mine.par_iter().map(row).collect::<Option<Vec<CovarianceRow>>>();
+        let Some(rows) = rows else { return Ok(None) };
         let mut found = Self {
             starts: vec![0],
             columns: Vec::new(),
@@ -198,19 +169,69 @@ impl Covariance {
             diagonal: Vec::with_capacity(n),
             terms: 0,
         };
-        for (r, (entries, own, most)) in rows.into_iter().enumerate() {
+        for (r, CovarianceRow { entries, own, terms }) in rows.into_iter().enumerate() {
             found.diagonal.push(entries.iter().find(|x| x.0 as usize == r).map_or(own, |x| x.1));
             found.columns.extend(entries.iter().map(|x| x.0));
             found.entries.extend(entries.iter().map(|x| x.1));
             found.sizes.extend(entries.iter().map(|x| x.2));
             found.starts.push(found.columns.len());
             found.own.push(own);
-            found.terms = found.terms.max(most);
+            found.terms = found.terms.max(terms);
         }
         if found.entries.iter().zip(&found.sizes).all(|(x, size)| x.abs() == *size) {
             found.sizes = Vec::new();
         }
         Ok(Some(found))
+    }
+}
+
+/// One row of the covariance.
+struct CovarianceRow {
+    /// For each row with which it shares a noise, ascending: that row, the entry, and the sum of the absolute
+    /// values of its terms.
+    entries: Vec<(u32, f64, f64)>,
+    /// A lower bound on what the row's own noise adds to the diagonal.
+    own: f64,
+    /// The largest number of terms of an entry.
+    terms: usize,
+}
+
+impl CovarianceRow {
+    /// The row with these noises and their coefficients, from the rows and the variance of every noise.
+    /// `None` if the lower bound on its own noise is 0.
+    fn new(
+        noises: &[(usize, f64)],
+        of_noise: &BTreeMap<usize, Vec<(u32, f64)>>,
+        variances: &BTreeMap<usize, f64>,
+    ) -> Option<Self> {
+        let mut products: Vec<(u32, f64)> = Vec::new();
+        let mut own: f64 = 0.0;
+        for (k, x) in noises {
+            let (rows, variance) = (&of_noise[k], variances[k]);
+            if rows.len() == 1 {
+                // Rounded down: three roundings of a unit, and two conversions.
+                own = own.max(x * x * variance * DOWN);
+            }
+            products.extend(rows.iter().map(|&(other, y)| (other, x * y * variance)));
+        }
+        products.sort_by_key(|&(other, _)| other);
+        let mut entries: Vec<(u32, f64, f64)> = Vec::new();
+        let (mut most, mut count) = (0, 0);
+        for (other, product) in products {
+            match entries.last_mut() {
+                Some(last) if last.0 == other => {
+                    last.1 += product;
+                    last.2 += product.abs();
+                    count += 1;
+                }
+                _ => {
+                    entries.push((other, product, product.abs()));
+                    count = 1;
+                }
+            }
+            most = most.max(count);
+        }
+        (own > 0.0).then_some(Self { entries, own, terms: most })
     }
 }
 

@@ -80,42 +80,18 @@ impl Tape {
     /// the range.
     pub(super) fn new(program: &Program, seen: &Seen) -> Option<Self> {
         let values = &program.values;
-        // For each value the first row of which it is a part; a row is a part of itself.
-        let mut first = vec![NONE; values.len()];
-        let mut is_row = vec![false; values.len()];
-        let mut count = 0usize;
-        let mut last = 0;
-        for row in &seen.rows {
-            first[row.value] = u32::try_from(row.value).ok()?;
-            is_row[row.value] = true;
-            last = last.max(row.value);
-        }
         let hidden = |term: usize| seen.known_from[term].is_none();
-        for v in (0..=last).rev().filter(|_| !seen.rows.is_empty()) {
-            if first[v] == NONE {
-                continue;
-            }
-            count += 1;
-            let mine = first[v];
-            values[v].each_term(|term, _| {
-                if hidden(term) {
-                    first[term] = first[term].min(mine);
-                }
-            });
-        }
-        let mut order: Vec<(u32, u32)> = Vec::with_capacity(count);
-        for (v, &key) in first.iter().enumerate().take(last + 1).filter(|(_, key)| **key != NONE) {
-            order.push((key, u32::try_from(v).ok()?));
-        }
-        order.sort_unstable();
+        let mut is_row = vec![false; values.len()];
+        seen.rows.iter().for_each(|row| is_row[row.value] = true);
+        let order = row_by_row(program, seen)?;
         // The step of each value, and for each step the last one of which it is a term.
-        let mut place = first;
-        for (at, &(_, v)) in order.iter().enumerate() {
+        let mut place = vec![NONE; values.len()];
+        for (at, &v) in order.iter().enumerate() {
             place[v as usize] = u32::try_from(at).ok()?;
         }
         let mut tape = Self {
             steps: Vec::with_capacity(order.len()),
-            values: order.iter().map(|x| x.1).collect(),
+            values: order.clone(),
             terms: Vec::new(),
             slots: 0,
             rows: Vec::with_capacity(seen.rows.len()),
@@ -128,7 +104,7 @@ impl Tape {
         let mut until = vec![0u32; order.len()];
         let mut consumers = vec![0u32; order.len()];
         let mut fine = true;
-        for (at, &(_, v)) in (0u32..).zip(&order) {
+        for (at, &v) in (0u32..).zip(&order) {
             let v = v as usize;
             let start = u32::try_from(tape.terms.len()).ok()?;
             let mut negative = false;
@@ -317,6 +293,38 @@ impl Tape {
         }
         slots.fill(ZERO);
     }
+}
+
+/// The values that rows consist of, with the rows, by the first row of which each is a part, and then in the
+/// order of the program. `None` if there are more values than 32 bits can number.
+fn row_by_row(program: &Program, seen: &Seen) -> Option<Vec<u32>> {
+    let values = &program.values;
+    // For each value the first row of which it is a part; a row is a part of itself.
+    let mut first = vec![NONE; values.len()];
+    let mut count = 0usize;
+    let mut last = 0;
+    for row in &seen.rows {
+        first[row.value] = u32::try_from(row.value).ok()?;
+        last = last.max(row.value);
+    }
+    for v in (0..=last).rev().filter(|_| !seen.rows.is_empty()) {
+        if first[v] == NONE {
+            continue;
+        }
+        count += 1;
+        let mine = first[v];
+        values[v].each_term(|term, _| {
+            if seen.known_from[term].is_none() {
+                first[term] = first[term].min(mine);
+            }
+        });
+    }
+    let mut order: Vec<(u32, u32)> = Vec::with_capacity(count);
+    for (v, &key) in first.iter().enumerate().take(last + 1).filter(|(_, key)| **key != NONE) {
+        order.push((key, u32::try_from(v).ok()?));
+    }
+    order.sort_unstable();
+    Some(order.into_iter().map(|(_, v)| v).collect())
 }
 
 /// The number of roundings of a product with a weight that was itself rounded to one of its two neighbors.
