@@ -1,7 +1,7 @@
 //! The inverse of the covariance, where it is small enough and conjugate gradients would take more work. It
 //! is in plain floats: what proves anything is the residual of each solution, as for conjugate gradients.
 
-use super::{Covariance, LANES};
+use super::covariance::{Covariance, LANES};
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_numeric::casts::floor;

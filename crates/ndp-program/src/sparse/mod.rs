@@ -14,6 +14,7 @@
 //! without noise. Rows that are far from a node's rows have no part in its system: a solve starts at these
 //! rows and adds the rows that they reach.
 
+mod covariance;
 mod dense;
 mod solve;
 mod witness;
@@ -23,39 +24,25 @@ use super::build::{Program, Reads};
 use super::columns::Direction;
 use super::enclose::Ends;
 use super::gram::{KnownDirection, NodeGram};
-use super::observers::{Seen, SeenRow};
+use super::observers::Seen;
 use super::options::AccountOptions;
 use super::question::{self, Question};
 use super::registers::Primitive;
 use super::weight::float;
 use crate::Engine;
+use covariance::{Covariance, LANES, in_range};
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_certify::account::WIDTH;
 use ndp_certify::enclosure::width;
-use ndp_numeric::stop::{Stop, Stopped, work};
+use ndp_numeric::stop::{Stop, Stopped};
 use num_rational::BigRational;
 use num_traits::Zero;
 use rayon::prelude::*;
-use solve::{LANES, Lane, Scratch, Solved};
+use solve::{Scratch, Solved};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 pub(super) use witness::{APART, GRIDS, Ready, grid, or_none, short};
-
-/// The sparse, symmetric covariance of the rows, with bounds on the errors of its entries.
-pub(super) struct Covariance {
-    starts: Vec<usize>,
-    columns: Vec<u32>,
-    entries: Vec<f64>,
-    /// The sums of the absolute values of the terms of each entry; empty if they are the absolute values of
-    /// the entries.
-    sizes: Vec<f64>,
-    /// A lower bound on what a row's own noise adds to the diagonal.
-    own: Vec<f64>,
-    diagonal: Vec<f64>,
-    /// The largest number of terms of an entry.
-    terms: usize,
-}
 
 /// The results, node by node.
 pub(super) struct Found {
@@ -63,176 +50,6 @@ pub(super) struct Found {
     pub(super) rank: usize,
     /// Whether all enclosures are as narrow as those of an exact loss.
     pub(super) narrow: bool,
-}
-
-impl Covariance {
-    fn row(&self, r: usize) -> impl Iterator<Item = (usize, f64)> {
-        let range = self.starts[r]..self.starts[r + 1];
-        self.columns[range.clone()].iter().zip(&self.entries[range]).map(|(&j, &x)| (j as usize, x))
-    }
-
-    /// The sums of the absolute values of the terms of a row's entries.
-    fn sizes(&self, r: usize) -> impl Iterator<Item = f64> {
-        let range = self.starts[r]..self.starts[r + 1];
-        let known = if self.sizes.is_empty() { &self.entries } else { &self.sizes };
-        known[range].iter().map(|x| x.abs())
-    }
-
-    /// The approximate work of a product with vectors that are 0 in all other rows. Beyond the cache, most of
-    /// it is waiting for the numbers of the columns.
-    fn cost(&self, rows: &[u32]) -> u64 {
-        let of_entry = if self.len() * size_of::<Lane>() > CACHE { 14 } else { 2 };
-        let entries = if rows.len() == self.len() {
-            self.columns.len()
-        } else {
-            rows.iter().map(|&r| self.starts[r as usize + 1] - self.starts[r as usize]).sum()
-        };
-        work([of_entry * entries + 8 * rows.len()])
-    }
-
-    fn len(&self) -> usize {
-        self.own.len()
-    }
-
-    /// The number of a row in 32 bits, as all columns have.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "rows are numbered by 32 bits when the covariance is made"
-    )]
-    fn number(&self, r: usize) -> u32 {
-        r as u32
-    }
-
-    /// The covariance of what was seen. `None` if some row has no noise of its own, or the covariance is not
-    /// sparse.
-    fn new(program: &Program, seen: &Seen, memory: u64, stop: &Stop) -> Result<Option<Self>, Error> {
-        let n = seen.rows.len();
-        // For every noise, the number of rows in which it occurs.
-        let mut occurs: BTreeMap<usize, u32> = BTreeMap::new();
-        let noises = |row: &SeenRow| {
-            let noise = |(primitive, _): &(Primitive, _)| match primitive {
-                Primitive::Noise(k) => Some(*k),
-                Primitive::Contribution(_) => None,
-            };
-            row.form.iter().filter_map(noise).collect::<Vec<_>>()
-        };
-        seen.rows.iter().flat_map(noises).for_each(|k| *occurs.entry(k).or_insert(0) += 1);
-        if !seen.rows.iter().all(|row| noises(row).iter().any(|k| occurs[k] == 1)) {
-            return Ok(None);
-        }
-        let mut of_noise: BTreeMap<usize, Vec<(u32, f64)>> = BTreeMap::new();
-        let mut mine: Vec<Vec<(usize, f64)>> = Vec::with_capacity(n);
-        for (r, row) in seen.rows.iter().enumerate() {
-            let Ok(number) = u32::try_from(r) else { return Ok(None) };
-            let mut noises = Vec::new();
-            for (primitive, x) in &row.form {
-                if let Primitive::Noise(k) = primitive {
-                    let x = float(x);
-                    if !in_range(x) {
-                        return Ok(None);
-                    }
-                    of_noise.entry(*k).or_default().push((number, x));
-                    noises.push((*k, x));
-                }
-            }
-            mine.push(noises);
-        }
-        let mut variances: BTreeMap<usize, f64> = BTreeMap::new();
-        let mut products = 0usize;
-        for (&k, rows) in &of_noise {
-            let variance = float(&program.noises[k].variance);
-            if !in_range(variance) {
-                return Ok(None);
-            }
-            variances.insert(k, variance);
-            products = products.saturating_add(rows.len().saturating_mul(rows.len()));
-        }
-        if products > MAX_PRODUCTS {
-            return Ok(None);
-        }
-        let threads = rayon::current_num_threads();
-        let bytes = products as u128 * 40 + (n * (threads + 1)) as u128 * (40 * LANES) as u128;
-        if bytes > memory.into() {
-            let what = "the covariance of what is seen";
-            return Err(ndp_graph::Error::TooLarge { what, bytes, limit: memory.into() }.into());
-        }
-        stop.spend(work([products, 10]))?;
-        let row = |noises: &Vec<(usize, f64)>| CovarianceRow::new(noises, &of_noise, &variances);
-        let rows = mine.par_iter().map(row).collect::<Option<Vec<CovarianceRow>>>();
-        let Some(rows) = rows else { return Ok(None) };
-        let mut found = Self {
-            starts: vec![0],
-            columns: Vec::new(),
-            entries: Vec::new(),
-            sizes: Vec::new(),
-            own: Vec::with_capacity(n),
-            diagonal: Vec::with_capacity(n),
-            terms: 0,
-        };
-        for (r, CovarianceRow { entries, own, terms }) in rows.into_iter().enumerate() {
-            found.diagonal.push(entries.iter().find(|x| x.0 as usize == r).map_or(own, |x| x.1));
-            found.columns.extend(entries.iter().map(|x| x.0));
-            found.entries.extend(entries.iter().map(|x| x.1));
-            found.sizes.extend(entries.iter().map(|x| x.2));
-            found.starts.push(found.columns.len());
-            found.own.push(own);
-            found.terms = found.terms.max(terms);
-        }
-        if found.entries.iter().zip(&found.sizes).all(|(x, size)| x.abs() == *size) {
-            found.sizes = Vec::new();
-        }
-        Ok(Some(found))
-    }
-}
-
-/// One row of the covariance.
-struct CovarianceRow {
-    /// For each row with which it shares a noise, ascending: that row, the entry, and the sum of the absolute
-    /// values of its terms.
-    entries: Vec<(u32, f64, f64)>,
-    /// A lower bound on what the row's own noise adds to the diagonal.
-    own: f64,
-    /// The largest number of terms of an entry.
-    terms: usize,
-}
-
-impl CovarianceRow {
-    /// The row with these noises and their coefficients, from the rows and the variance of every noise.
-    /// `None` if the lower bound on its own noise is 0.
-    fn new(
-        noises: &[(usize, f64)],
-        of_noise: &BTreeMap<usize, Vec<(u32, f64)>>,
-        variances: &BTreeMap<usize, f64>,
-    ) -> Option<Self> {
-        let mut products: Vec<(u32, f64)> = Vec::new();
-        let mut own: f64 = 0.0;
-        for (k, x) in noises {
-            let (rows, variance) = (&of_noise[k], variances[k]);
-            if rows.len() == 1 {
-                // Rounded down: three roundings of a unit, and two conversions.
-                own = own.max(x * x * variance * DOWN);
-            }
-            products.extend(rows.iter().map(|&(other, y)| (other, x * y * variance)));
-        }
-        products.sort_by_key(|&(other, _)| other);
-        let mut entries: Vec<(u32, f64, f64)> = Vec::new();
-        let (mut most, mut count) = (0, 0);
-        for (other, product) in products {
-            match entries.last_mut() {
-                Some(last) if last.0 == other => {
-                    last.1 += product;
-                    last.2 += product.abs();
-                    count += 1;
-                }
-                _ => {
-                    entries.push((other, product, product.abs()));
-                    count = 1;
-                }
-            }
-            most = most.max(count);
-        }
-        (own > 0.0).then_some(Self { entries, own, terms: most })
-    }
 }
 
 /// The coefficients of a change in the rows, ascending, with a bound on the error of each.
@@ -274,63 +91,9 @@ pub(super) fn grams(
     let together = if most <= MAX_TOGETHER { LANES } else { 1 };
     let solves = open.iter().map(|&u| of_node[u].len() + by_node[u].len()).sum();
     let inverse = dense::inverse(&covariance, solves, options.memory_limit, &options.stop)?;
-    let pool: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
-    // `None` if the view does not have the required structure.
-    let of = |nodes: &[usize]| -> Result<Option<Vec<NodeGram>>, Stopped> {
-        let mut asked: Vec<Asked<'_>> = Vec::with_capacity(nodes.len());
-        for &node in nodes {
-            let exact = |k: &usize| rounded(&of_use[k]);
-            let shifts = of_node[node].iter().map(exact).collect::<Option<Vec<Shift>>>();
-            let Some(shifts) = shifts else { return Ok(None) };
-            let mut along: Vec<(&Direction, Shift)> = Vec::new();
-            for direction in &by_node[node] {
-                let mut sums: BTreeMap<u32, BigRational> = BTreeMap::new();
-                for &k in &of_node[node] {
-                    let weight = &direction.weights[program.contributions[k].index];
-                    for (r, x) in of_use[&k].iter().filter(|_| !weight.is_zero()) {
-                        *sums.entry(*r).or_insert_with(BigRational::zero) += weight * *x;
-                    }
-                }
-                let sums: Vec<(u32, &BigRational)> = sums.iter().map(|(&r, x)| (r, x)).collect();
-                let Some(sums) = rounded(&sums) else { return Ok(None) };
-                along.push((direction, sums));
-            }
-            asked.push(Asked { node, shifts, along });
-        }
-        let kept = || pool.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept().pop();
-        let mut scratch = known.unwrap_or_else(|| Scratch::new(covariance.len()));
-        let mut solve = |of: Choose, enough: f64| -> Result<Vec<Vec<Solved>>, Stopped> {
-            // Place by place, so that nodes that are close to each other are solved together.
-            let mut jobs: Vec<(usize, &Shift)> = Vec::new();
-            for place in 0.. {
-                let before = jobs.len();
-                let here = asked.iter().enumerate().filter_map(|(at, asked)| Some((at, of(asked, place)?)));
-                jobs.extend(here);
-                if jobs.len() == before {
-                    break;
-                }
-            }
-            let mut solved: Vec<Vec<Solved>> = asked.iter().map(|_| Vec::new()).collect();
-            for jobs in jobs.chunks(LANES) {
-                let batch: Vec<&Shift> = jobs.iter().map(|job| job.1).collect();
-                let found = match &inverse {
-                    Some(inverse) => scratch.by_inverse(&covariance, &batch, inverse, &options.stop)?,
-                    None => scratch.solve(&covariance, &batch, enough, &options.stop)?,
-                };
-                jobs.iter().zip(found).for_each(|(job, found)| solved[job.0].push(found));
-            }
-            Ok(solved)
-        };
-        // The error of a loss that adds up k² entries is that of as many entries.
-        let uses = solve(|asked, place| asked.shifts.get(place), ENOUGH / (most * most).max(1) as f64)?;
-        let along = solve(|asked, place| Some(&asked.along.get(place)?.1), ENOUGH)?;
-        kept().push(scratch);
-        let all = asked.iter().zip(uses.iter().zip(&along));
-        Ok(all
-            .map(|(asked, (uses, along))| asked.gram(program, &covariance, &of_node, uses, along))
-            .collect())
-    };
+    let (stop, scratches) = (&options.stop, Mutex::new(Vec::new()));
+    let prepared = Prepared { program, of_use, of_node, by_node, most, covariance, inverse, scratches, stop };
+    let of = |nodes: &[usize]| prepared.grams(nodes);
     // The first nodes tell what the others will take.
     let (first, others) = open.split_at(together.min(open.len()));
     let before = options.stop.left();
@@ -352,7 +115,98 @@ pub(super) fn grams(
         let node = gram.node;
         grams[node] = Some(gram);
     }
-    Ok(Some(Found { grams, rank: covariance.len(), narrow }))
+    Ok(Some(Found { grams, rank: prepared.covariance.len(), narrow }))
+}
+
+/// What is seen, prepared for the nodes that are asked for.
+struct Prepared<'a> {
+    program: &'a Program,
+    /// The rows of every contribution, with its coefficients.
+    of_use: BTreeMap<usize, Vec<(u32, &'a BigRational)>>,
+    /// The contributions of every node.
+    of_node: Vec<Vec<usize>>,
+    /// The directions of every node.
+    by_node: Vec<Vec<&'a Direction>>,
+    /// The largest number of contributions of a node.
+    most: usize,
+    covariance: Covariance,
+    inverse: Option<Array2<f64>>,
+    /// Those that no thread uses at the moment.
+    scratches: Mutex<Vec<Scratch>>,
+    stop: &'a Stop,
+}
+
+impl Prepared<'_> {
+    /// The results for some nodes, which are solved together; `None` if the view does not have the required
+    /// structure.
+    fn grams(&self, nodes: &[usize]) -> Result<Option<Vec<NodeGram>>, Stopped> {
+        let asked = nodes.iter().map(|&node| self.asked(node)).collect::<Option<Vec<_>>>();
+        let Some(asked) = asked else { return Ok(None) };
+        let kept = || self.scratches.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept().pop();
+        let mut scratch = known.unwrap_or_else(|| Scratch::new(self.covariance.len()));
+        // The error of a loss that adds up k² entries is that of as many entries.
+        let enough = ENOUGH / (self.most * self.most).max(1) as f64;
+        let uses = self.solve(&mut scratch, &asked, |asked, place| asked.shifts.get(place), enough)?;
+        let along =
+            self.solve(&mut scratch, &asked, |asked, place| Some(&asked.along.get(place)?.1), ENOUGH)?;
+        kept().push(scratch);
+        let all = asked.iter().zip(uses.iter().zip(&along));
+        Ok(all
+            .map(|(asked, (uses, along))| {
+                asked.gram(self.program, &self.covariance, &self.of_node, uses, along)
+            })
+            .collect())
+    }
+
+    /// The changes of a node in the rows; `None` if a number is out of range.
+    fn asked(&self, node: usize) -> Option<Asked<'_>> {
+        let exact = |k: &usize| rounded(&self.of_use[k]);
+        let shifts = self.of_node[node].iter().map(exact).collect::<Option<Vec<Shift>>>()?;
+        let mut along: Vec<(&Direction, Shift)> = Vec::new();
+        for direction in &self.by_node[node] {
+            let mut sums: BTreeMap<u32, BigRational> = BTreeMap::new();
+            for &k in &self.of_node[node] {
+                let weight = &direction.weights[self.program.contributions[k].index];
+                for (r, x) in self.of_use[&k].iter().filter(|_| !weight.is_zero()) {
+                    *sums.entry(*r).or_insert_with(BigRational::zero) += weight * *x;
+                }
+            }
+            let sums: Vec<(u32, &BigRational)> = sums.iter().map(|(&r, x)| (r, x)).collect();
+            along.push((direction, rounded(&sums)?));
+        }
+        Some(Asked { node, shifts, along })
+    }
+
+    /// For every node, the solutions for its right sides that `of` chooses.
+    fn solve(
+        &self,
+        scratch: &mut Scratch,
+        asked: &[Asked<'_>],
+        of: Choose,
+        enough: f64,
+    ) -> Result<Vec<Vec<Solved>>, Stopped> {
+        // Place by place, so that nodes that are close to each other are solved together.
+        let mut jobs: Vec<(usize, &Shift)> = Vec::new();
+        for place in 0.. {
+            let before = jobs.len();
+            let here = asked.iter().enumerate().filter_map(|(at, asked)| Some((at, of(asked, place)?)));
+            jobs.extend(here);
+            if jobs.len() == before {
+                break;
+            }
+        }
+        let mut solved: Vec<Vec<Solved>> = asked.iter().map(|_| Vec::new()).collect();
+        for jobs in jobs.chunks(LANES) {
+            let batch: Vec<&Shift> = jobs.iter().map(|job| job.1).collect();
+            let found = match &self.inverse {
+                Some(inverse) => scratch.by_inverse(&self.covariance, &batch, inverse, self.stop)?,
+                None => scratch.solve(&self.covariance, &batch, enough, self.stop)?,
+            };
+            jobs.iter().zip(found).for_each(|(job, found)| solved[job.0].push(found));
+        }
+        Ok(solved)
+    }
 }
 
 impl Found {
@@ -449,22 +303,11 @@ fn rounded(exact: &[(u32, &BigRational)]) -> Option<Shift> {
     Some(shift)
 }
 
-/// Numbers whose products neither overflow nor underflow.
-fn in_range(x: f64) -> bool {
-    (1e-60..1e60).contains(&x.abs())
-}
-
 /// The average number of values in a row up to which rows are written out to look whether they are sparse.
 const SHALLOW: usize = 1024;
 /// How many times less work than the first nodes the others may take in the mean.
 const UNLIKE: u64 = 4;
-/// Bytes of a vector that stays in a fast cache beside a few others.
-const CACHE: usize = 1 << 19;
 /// The residual that a solve may leave: less than half the width of an exact loss.
 const ENOUGH: f64 = 4e-10;
 /// The largest number of uses with which nodes are solved together.
 const MAX_TOGETHER: usize = 16;
-/// Smaller than 1 by more than eight roundings.
-const DOWN: f64 = 1.0 - 8.0 * f64::EPSILON;
-/// The largest number of products from which the covariance is computed.
-const MAX_PRODUCTS: usize = 200_000_000;

@@ -5,14 +5,12 @@
 //! once it is solved. Neighbors reach nearly the same rows, so that a batch costs little more than one of
 //! them.
 
-use super::{Covariance, Shift};
+use super::Shift;
+use super::covariance::{Covariance, LANES, Lane};
 use crate::enclose::Ends;
 use ndarray::Array2;
 use ndp_numeric::stop::{Stop, Stopped};
 
-/// The number of right sides that are solved together.
-pub(super) const LANES: usize = 8;
-pub(super) type Lane = [f64; LANES];
 const ZERO: Lane = [0.0; LANES];
 
 /// The work of a residual with its error, in products with the covariance.

@@ -1,8 +1,9 @@
 //! Witnesses from sparse systems: an attack in short numbers, and a shift of the noises that is exact because
 //! the rows' own noises absorb the rounding.
 
+use super::covariance::Covariance;
+use super::rounded;
 use super::solve::{Scratch, Solved};
-use super::{Covariance, rounded};
 use crate::build::Program;
 use crate::observers::{Seen, SeenRow};
 use crate::registers::Primitive;
