@@ -18,6 +18,7 @@
 //! and the best strengths known so far. In the end the account of the program with these strengths is made,
 //! and they are scaled until it meets the limit: losses scale as `1/v`.
 
+mod cuts;
 mod packing;
 
 use crate::build::{Program, Value};
@@ -27,10 +28,10 @@ use crate::registers::Primitive;
 use crate::sensitivity::SensitivitySet;
 use crate::weight::float;
 use crate::{Dependence, NodeVerdict, ProgramError};
+use cuts::{Cut, Seeing};
 use ndarray::{Array1, Array2};
 use ndp_account::{Error, Observer};
 use ndp_dp::UpperBound;
-use ndp_linalg::{cholesky, gemm};
 use ndp_numeric::stop::Stop;
 use num_rational::BigRational;
 use rayon::prelude::*;
@@ -173,21 +174,8 @@ pub struct Designed {
     pub steps: usize,
 }
 
-/// What the losses of one observer are computed from.
-struct Seeing {
-    /// The rows over the noises, times the roots of their variances.
-    noises: Array2<f64>,
-    /// The group of every column.
-    groups: Vec<usize>,
-    /// One column for each change of a source.
-    changes: Array2<f64>,
-}
-
 /// The losses of an account, what contributions were taken to depend on, and the failure probability.
 type Found = (Vec<f64>, Dependence, f64);
-
-/// A loss, and the share of each strength in `yᵀ S y`.
-type Cut = (f64, Vec<f64>);
 
 impl Design {
     /// The program with one strength for each group, which consists of the noises in the values of the group.
@@ -281,10 +269,7 @@ impl Design {
             steps = step;
             let cuts: Vec<Cut> =
                 seen.par_iter().map(|seen| seen.cuts(&at)).collect::<Result<Vec<_>, Error>>()?.concat();
-            let loss = match limit {
-                Limit::Worst(_) => cuts.iter().fold(0.0, |m: f64, cut| m.max(cut.0)),
-                Limit::Mean(_) => cuts.iter().map(|cut| cut.0).sum::<f64>() / count as f64,
-            };
+            let loss = limit.loss(&cuts, count);
             if !loss.is_finite() {
                 return Err(refuse("losses are too large for these strengths"));
             }
@@ -292,24 +277,7 @@ impl Design {
             if cost(&scaled) < known {
                 (known, best) = (cost(&scaled), scaled);
             }
-            match limit {
-                Limit::Worst(_) => {
-                    let mut order: Vec<usize> = (0..cuts.len()).collect();
-                    order.sort_by(|&a, &b| cuts[b].0.total_cmp(&cuts[a].0));
-                    for &k in order.iter().take(MAX_CUTS).filter(|&&k| cuts[k].0 > 0.5 * loss) {
-                        let (q, share) = &cuts[k];
-                        program.require(share.iter().map(|x| x * allowed / (q * q)).collect());
-                    }
-                }
-                Limit::Mean(_) if loss > 0.0 => {
-                    let mut sum = vec![0.0; costs.len()];
-                    for (_, share) in &cuts {
-                        sum.iter_mut().zip(share).for_each(|(to, x)| *to += x / count as f64);
-                    }
-                    program.require(sum.iter().map(|x| x * allowed / (loss * loss)).collect());
-                }
-                Limit::Mean(_) => {}
-            }
+            limit.requirements(&cuts, loss, count).into_iter().for_each(|a| program.require(a));
             let (strengths, bound) = program.solve();
             lower = lower.max(bound);
             if known <= lower * (1.0 + stopping.tolerance) || known == 0.0 {
@@ -440,34 +408,6 @@ impl Design {
     }
 }
 
-impl Seeing {
-    /// The loss of every change at these strengths, and the share of every strength in `yᵀ S y`.
-    fn cuts(&self, strengths: &[f64]) -> Result<Vec<Cut>, Error> {
-        if self.changes.ncols() == 0 {
-            return Ok(Vec::new());
-        }
-        let mut weighted = self.noises.clone();
-        for (mut column, &k) in weighted.columns_mut().into_iter().zip(&self.groups) {
-            column *= strengths[k];
-        }
-        let mut covariance: Array2<f64> = gemm(weighted.view(), self.noises.t())?;
-        // If rows repeat others, the covariance has no inverse. A little noise gives an attack that is nearly
-        // the best one, and every attack gives a cut.
-        let ridge = covariance.diag().iter().fold(0.0, |m: f64, &x| m.max(x)) * 1e-13;
-        covariance.diag_mut().iter_mut().for_each(|x| *x += ridge);
-        let attacks = cholesky(covariance.view())?.solve(self.changes.view())?;
-        let images: Array2<f64> = gemm(self.noises.t(), attacks.view())?;
-        let cut = |(j, attack): (usize, ndarray::ArrayView1<'_, f64>)| {
-            let mut share = vec![0.0; strengths.len()];
-            for (x, &k) in images.column(j).iter().zip(&self.groups) {
-                share[k] += x * x;
-            }
-            (attack.dot(&self.changes.column(j)), share)
-        };
-        Ok(attacks.columns().into_iter().enumerate().map(cut).collect())
-    }
-}
-
 impl Program {
     /// Checks numbers that are given for the strengths of a design.
     fn checked<'a>(&self, numbers: &'a [f64], groups: usize) -> Result<&'a [f64], Error> {
@@ -487,6 +427,3 @@ impl Program {
         self.noises.iter().filter_map(|noise| u32::try_from(noise.value).ok().map(Value)).collect()
     }
 }
-
-/// The largest number of cuts in one step.
-const MAX_CUTS: usize = 24;
