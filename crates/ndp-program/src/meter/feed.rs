@@ -269,28 +269,17 @@ impl Open {
                 (0..names.count()).map(Observer::node).collect()
             }
         };
-        let set = match line.get("set")? {
-            Json::String(word) if word == "same-direction" => SensitivitySet::SameDirection,
-            Json::String(word) if word == "use-level" => SensitivitySet::UseLevel,
-            Json::String(word) if word == "signs" => SensitivitySet::Signs,
-            Json::Object(of) => {
-                let dimension = of.get("vectors").and_then(|x| x.get("dimension")).and_then(Json::as_u64);
-                let dimension = dimension.and_then(|x| usize::try_from(x).ok());
-                let dimension =
-                    dimension.ok_or_else(|| ProgramError::MeterSet(Json::Object(of.clone()).to_string()))?;
-                SensitivitySet::Vectors { dimension }
-            }
-            other => return Err(ProgramError::MeterSet(other.to_string()).into()),
-        };
+        let set = set(line.get("set")?)?;
         let mut meter = Meter::new(names.count(), observers, set)?.seen_by(view)?;
         if line.has("scale") {
             meter = meter.in_units_of(read(&line, "scale")?)?;
         }
-        let limit = match map.get("limit") {
-            None | Some(Json::Null) => None,
-            Some(limit) => Some(limit.as_f64().ok_or_else(|| ProgramError::NotANumber(limit.to_string()))?),
+        let mut limits = match map.get("limit") {
+            None | Some(Json::Null) => Limits::default(),
+            Some(limit) => {
+                Limits::worst(limit.as_f64().ok_or_else(|| ProgramError::NotANumber(limit.to_string()))?)?
+            }
         };
-        let mut limits = limit.map_or(Ok(Limits::default()), Limits::worst)?;
         // Limits on single pairs refer to the observers of the log.
         if line.has("limits") && !other {
             for (observer, node, loss) in read::<Vec<(usize, usize, f64)>>(&line, "limits")? {
@@ -356,4 +345,21 @@ impl Open {
             done
         })
     }
+}
+
+/// What may change, as the first line says it.
+fn set(set: &Json) -> Result<SensitivitySet, Error> {
+    Ok(match set {
+        Json::String(word) if word == "same-direction" => SensitivitySet::SameDirection,
+        Json::String(word) if word == "use-level" => SensitivitySet::UseLevel,
+        Json::String(word) if word == "signs" => SensitivitySet::Signs,
+        Json::Object(of) => {
+            let dimension = of.get("vectors").and_then(|x| x.get("dimension")).and_then(Json::as_u64);
+            let dimension = dimension.and_then(|x| usize::try_from(x).ok());
+            let dimension =
+                dimension.ok_or_else(|| ProgramError::MeterSet(Json::Object(of.clone()).to_string()))?;
+            SensitivitySet::Vectors { dimension }
+        }
+        other => return Err(ProgramError::MeterSet(other.to_string()).into()),
+    })
 }
