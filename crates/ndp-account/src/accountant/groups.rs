@@ -259,23 +259,10 @@ impl<'a> Covered<'a> {
         if worst.loss.grade() == Grade::Exact {
             return Ok(self);
         }
-        if let Some(hint) = audience.hint.as_ref().filter(|hint| observers.contains(hint)) {
-            let found = match look(std::slice::from_ref(hint)) {
-                Err(Error::Cancelled) => return Err(Error::Cancelled),
-                found => found.ok().and_then(|mut found| found.pop()),
-            };
-            let most = *worst.loss.value();
-            if let Some(account) = found
-                && let Some(pair) = reaching(account.as_ref(), most)
-            {
-                let shared = Arc::new(Shared {
-                    names: account.names(),
-                    unit: (Interval::new(most) * Interval::new(most)).high(),
-                    said: Said::by(account.as_ref()),
-                });
-                let witness = Member { observer: hint.clone(), shared, pair: Some(pair) };
-                return Ok(self.witnessed(Box::new(witness)));
-            }
+        if let Some(hint) = audience.hint.as_ref().filter(|hint| observers.contains(hint))
+            && let Some(witness) = attaining(hint, *worst.loss.value(), look(std::slice::from_ref(hint)))?
+        {
+            return Ok(self.witnessed(Box::new(witness)));
         }
         let mut search = Search {
             coordinates: Coordinates::new(nodes),
@@ -323,6 +310,24 @@ impl<'a> Covered<'a> {
         self.accounts.extend(observers.iter().map(member));
         Ok(self.grouped(groups, witness))
     }
+}
+
+/// An observer that is proven to learn at least `mu` at noise 1 (within [`WITHIN`]), by its account; `None`
+/// if the account shows less or is refused.
+fn attaining<'a>(
+    observer: &Observer,
+    mu: f64,
+    found: Result<Vec<Box<dyn Account + 'a>>, Error>,
+) -> Result<Option<Member>, Error> {
+    let found = match found {
+        Err(Error::Cancelled) => return Err(Error::Cancelled),
+        found => found.ok().and_then(|mut found| found.pop()),
+    };
+    let Some(account) = found else { return Ok(None) };
+    let Some(pair) = reaching(account.as_ref(), mu) else { return Ok(None) };
+    let unit = (Interval::new(mu) * Interval::new(mu)).high();
+    let shared = Arc::new(Shared { names: account.names(), unit, said: Said::by(account.as_ref()) });
+    Ok(Some(Member { observer: observer.clone(), shared, pair: Some(pair) }))
 }
 
 /// The first node about which the account shows a loss of at least `mu` at noise 1 (within [`WITHIN`]), with
