@@ -42,25 +42,7 @@ impl Values<'_> {
         Ok(match node {
             Node::Number(x) => Interval::new(*x),
             Node::Variable(at) => Interval::count(self.variables[*at] as u64),
-            Node::Name(name) => match name {
-                Name::Nodes => Interval::count(graph.node_count() as u64),
-                Name::Rounds => Interval::count(case.rounds as u64),
-                Name::Edges => Interval::count(graph.edge_count() as u64),
-                Name::Alpha => Interval::new(case.alpha),
-                Name::Sigma => Interval::new(case.sigma),
-                Name::Exposed => Interval::count(case.u as u64),
-                Name::Observer => Interval::count(case.observers[0] as u64),
-                Name::Observers => Interval::count(case.observers.len() as u64),
-                // No weights of one round: each pair has its own.
-                Name::SecondEigenvalue if case.setting.protocol == Protocol::Pairs => {
-                    return Err(Error::NotOfTheProtocol { name: "lambda2" });
-                }
-                Name::SecondEigenvalue => case.setting.second_eigenvalue(),
-                Name::Hops => {
-                    let hops = case.observers.iter().map(|&v| case.setting.hops[case.u][v]);
-                    Interval::count(hops.min().unwrap_or(u32::MAX).into())
-                }
-            },
+            Node::Name(name) => self.name(name)?,
             Node::Negative(x) => -self.of(x)?,
             Node::Two(Operator::Power, base, exponent) => {
                 let (base, exponent) = (self.of(base)?, self.of(exponent)?);
@@ -107,20 +89,7 @@ impl Values<'_> {
             Node::Sum(variable, parts) => {
                 let [first, last, term] = &**parts;
                 let (first, last) = (self.end(first)?, self.end(last)?);
-                let mut sum = Interval::ZERO;
-                let mut at = first;
-                while at <= last {
-                    // A term of a sum is about something that is counted from 0.
-                    self.variables[*variable] = usize::try_from(at).map_err(|_| Error::Index {
-                        what: "the start of a sum",
-                        least: 0,
-                        most: MOST,
-                        value: at as f64,
-                    })?;
-                    sum = sum + self.of(term)?;
-                    at += 1;
-                }
-                sum
+                self.sum(*variable, first, last, term)?
             }
             Node::Neighbors(variable, parts) | Node::Largest(variable, parts) => {
                 let [center, term] = &**parts;
@@ -145,6 +114,48 @@ impl Values<'_> {
             }
             Node::Members(variable, term) => self.over(*variable, case.observers, term)?,
         })
+    }
+
+    /// The quantity of a setting that has this name.
+    fn name(&self, name: &Name) -> Result<Interval, Error> {
+        let case = self.case;
+        Ok(match name {
+            Name::Nodes => Interval::count(case.setting.graph.node_count() as u64),
+            Name::Rounds => Interval::count(case.rounds as u64),
+            Name::Edges => Interval::count(case.setting.graph.edge_count() as u64),
+            Name::Alpha => Interval::new(case.alpha),
+            Name::Sigma => Interval::new(case.sigma),
+            Name::Exposed => Interval::count(case.u as u64),
+            Name::Observer => Interval::count(case.observers[0] as u64),
+            Name::Observers => Interval::count(case.observers.len() as u64),
+            // No weights of one round: each pair has its own.
+            Name::SecondEigenvalue if case.setting.protocol == Protocol::Pairs => {
+                return Err(Error::NotOfTheProtocol { name: "lambda2" });
+            }
+            Name::SecondEigenvalue => case.setting.second_eigenvalue(),
+            Name::Hops => {
+                let hops = case.observers.iter().map(|&v| case.setting.hops[case.u][v]);
+                Interval::count(hops.min().unwrap_or(u32::MAX).into())
+            }
+        })
+    }
+
+    /// The sum of a term over the values of a variable from `first` to `last`.
+    fn sum(&mut self, variable: usize, first: i64, last: i64, term: &Node) -> Result<Interval, Error> {
+        let mut sum = Interval::ZERO;
+        let mut at = first;
+        while at <= last {
+            // A term of a sum is about something that is counted from 0.
+            self.variables[variable] = usize::try_from(at).map_err(|_| Error::Index {
+                what: "the start of a sum",
+                least: 0,
+                most: MOST,
+                value: at as f64,
+            })?;
+            sum = sum + self.of(term)?;
+            at += 1;
+        }
+        Ok(sum)
     }
 
     fn over(&mut self, variable: usize, nodes: &[usize], term: &Node) -> Result<Interval, Error> {
