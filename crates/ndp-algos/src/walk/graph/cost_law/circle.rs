@@ -146,20 +146,7 @@ impl<'a> Circle<'a> {
         let error = self.error(&between, &first, &tail)?;
         let members = first.len();
         let series: Vec<&Weighed<'_>> = between.iter().flatten().chain(&first).chain(&tail).collect();
-        // The cells that occur, and for each entry the place of its cell among them.
-        let charged =
-            || series.iter().filter(|series| series.free.is_none()).flat_map(|series| &series.charges.cells);
-        let mut used: Vec<usize> = charged().map(|&cell| cell as usize & (count - 1)).collect();
-        used.sort_unstable();
-        used.dedup();
-        let place = |&cell: &u32| id(used.partition_point(|&other| other < (cell as usize & (count - 1))));
-        let places: Vec<Vec<u32>> = series
-            .iter()
-            .map(|series| match series.free {
-                Some(_) => Vec::new(),
-                None => series.charges.cells.iter().map(place).collect(),
-            })
-            .collect();
+        let (used, places) = used_cells(&series, count);
         let roots: Vec<Complex> = (0..count).map(|k| root(k, count)).collect();
         let unseen: Vec<(usize, f64)> = self
             .system
@@ -168,13 +155,7 @@ impl<'a> Circle<'a> {
             .map(|&(cell, mass)| (cell % count, mass * (log_damping * cell as f64).exp()))
             .collect();
         let scale = (-self.log_radius * self.system.steps as f64).exp() / self.points() as f64;
-        // For each block of values of `z`: all charges, and the transforms of all series that have charges,
-        // for all `z` of the block together.
-        let entries: usize = series.iter().map(|series| series.masses.len()).sum();
-        let transforms = series.iter().filter(|series| series.free.is_none()).count() + members * members;
-        let of_transform = work([self.points(), self.transform.size().ilog2() as usize]) / 2;
-        let of_block = work([LANES, entries + used.len()])
-            .saturating_add(work([LANES, transforms]).saturating_mul(of_transform));
+        let of_block = self.work_of_block(&series, members, used.len());
         let block = |buffers: &mut Buffers, k: usize| -> Option<Vec<Complex>> {
             self.stop.spend(of_block).ok()?;
             let Buffers { phases, values, spectra, row } = buffers;
@@ -227,6 +208,15 @@ impl<'a> Circle<'a> {
             .collect();
         let blocks = blocks?;
         Some((blocks.concat(), error))
+    }
+
+    /// The work for a block of values of `z`: all charges, and the transforms of all series that have
+    /// charges, for all `z` of the block together.
+    fn work_of_block(&self, series: &[&Weighed<'_>], members: usize, cells: usize) -> u64 {
+        let entries: usize = series.iter().map(|series| series.masses.len()).sum();
+        let transforms = series.iter().filter(|series| series.free.is_none()).count() + members * members;
+        let of_transform = work([self.points(), self.transform.size().ilog2() as usize]) / 2;
+        work([LANES, entries + cells]).saturating_add(work([LANES, transforms]).saturating_mul(of_transform))
     }
 
     fn weighed(&self, charges: &'a [Charges], log_damping: f64) -> Vec<Weighed<'a>> {
@@ -342,6 +332,25 @@ impl<'a> Circle<'a> {
         let at_end: f64 = self.system.unseen.iter().map(|&(_, mass)| 64.0 * unit * mass).sum();
         Some(1.01 * (mean * (-self.log_radius * self.system.steps as f64).exp() + at_end))
     }
+}
+
+/// The cells modulo `count` in which some series has a charge, ascending, and for every series the place
+/// among them of each of its charges.
+fn used_cells(series: &[&Weighed<'_>], count: usize) -> (Vec<usize>, Vec<Vec<u32>>) {
+    let charged = series.iter().filter(|series| series.free.is_none());
+    let mut used: Vec<usize> =
+        charged.flat_map(|series| &series.charges.cells).map(|&cell| cell as usize & (count - 1)).collect();
+    used.sort_unstable();
+    used.dedup();
+    let place = |&cell: &u32| id(used.partition_point(|&other| other < (cell as usize & (count - 1))));
+    let places = series
+        .iter()
+        .map(|series| match series.free {
+            Some(_) => Vec::new(),
+            None => series.charges.cells.iter().map(place).collect(),
+        })
+        .collect();
+    (used, places)
 }
 
 /// The cells from the values at `ρ ω^k`, and the error that this transform adds to a sum of some of them,
