@@ -57,7 +57,7 @@ pub(crate) fn hops(graph: &Graph, observer: &Observer) -> Option<Vec<Option<u32>
 
 /// The observers. By default every node; on large graphs a random sample of them is looked at.
 pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge) -> Result<Chosen, Failure> {
-    looking(graph, chosen, knowledge, None, Default::Sample)
+    asked_for(graph, chosen, knowledge, None, Default::Sample)
 }
 
 /// The observers for a target. By default, on large graphs, those for whom the target lists limits.
@@ -67,7 +67,7 @@ pub(crate) fn observers_of(
     knowledge: &Knowledge,
     target: Option<&Target>,
 ) -> Result<Chosen, Failure> {
-    looking(graph, chosen, knowledge, target, Default::Sample)
+    asked_for(graph, chosen, knowledge, target, Default::Sample)
 }
 
 /// Every node by default; on large graphs one account is computed, and a bound covers all other nodes.
@@ -77,10 +77,11 @@ pub(crate) fn everybody(
     knowledge: &Knowledge,
     target: Option<&Target>,
 ) -> Result<Chosen, Failure> {
-    looking(graph, chosen, knowledge, target, Default::One)
+    asked_for(graph, chosen, knowledge, target, Default::One)
 }
 
-fn looking(
+/// The observers that the arguments name, or those of the default on large graphs, and what they know.
+fn asked_for(
     graph: &Graph,
     chosen: &Observers,
     knowledge: &Knowledge,
@@ -88,15 +89,6 @@ fn looking(
     default: Default,
 ) -> Result<Chosen, Failure> {
     let n = graph.node_count();
-    let named = |nodes: Vec<usize>| {
-        let mut nodes = nodes;
-        let mut seen = BTreeSet::new();
-        nodes.retain(|&v| seen.insert(v));
-        let labels: Vec<String> = nodes.iter().map(|&v| crate::input::label(graph, v)).collect();
-        let each = if labels.len() > 1 { ", each alone" } else { "" };
-        let nodes = nodes.into_iter().map(Observer::node).collect();
-        (Audience::named(nodes), labels.join(", ") + each)
-    };
     let (audience, description) = if chosen.outsider {
         (Audience::named(vec![Observer::outsider()]), "somebody outside the network".into())
     } else if !chosen.tap.is_empty() {
@@ -111,21 +103,8 @@ fn looking(
                     .into(),
             ));
         }
-        let audience = if chosen.neighbors.is_some() {
-            Audience::neighbors(graph, size)?
-        } else {
-            Audience::coalitions(n, size, &hearing_little(graph, size))?
-        };
-        let all = audience.others().is_empty();
-        if chosen.neighbors.is_some() {
-            let looked_at = all.then(|| audience.looked_at().len());
-            note(&words::coalitions_of_neighbors(n, size, looked_at));
-        } else if 1 < size {
-            note(&words::coalitions(n, size, all));
-        }
         let among = if chosen.neighbors.is_some() { Among::Neighbors } else { Among::Everybody };
-        let description = format!("every coalition of at most {}", words::coalition(size, among, n));
-        (audience, description)
+        coalitions(graph, size, among)?
     } else if let Some(labels) = &chosen.coalition {
         let members =
             labels.split(',').map(|label| node(graph, label.trim())).collect::<Result<Vec<_>, _>>()?;
@@ -140,19 +119,13 @@ fn looking(
         (Audience::named(vec![observer]), names.join(", ") + " together")
     } else if !chosen.observer.is_empty() {
         let found = chosen.observer.iter().map(|label| node(graph, label));
-        named(found.collect::<Result<Vec<_>, Failure>>()?)
+        named(graph, found.collect::<Result<Vec<_>, Failure>>()?)
     } else if chosen.all || chosen.sample.map_or(n <= MAX_FOR_ALL, |count| count >= n) {
         (Audience::every_node(n), format!("every one of {n} nodes alone"))
     } else if let (None, Some(limited)) = (chosen.sample, target.and_then(listed)) {
-        named(limited)
+        named(graph, limited)
     } else if chosen.sample.is_none() && default == Default::One {
-        let degree = |&v: &usize| graph.degree(v);
-        let least = (0..n).filter(|v| degree(v) > 0).min_by_key(degree);
-        // Among the neighbors of all nodes with the least degree, the one with the fewest neighbors.
-        let few = (0..n).filter(|v| least.is_some_and(|least| graph.degree(*v) == graph.degree(least)));
-        let beside = few.flat_map(|v| graph.neighbors(v).iter().map(|&w| w as usize)).min_by_key(degree);
-        let one = Audience::chosen(n, &[least.unwrap_or(0)])?;
-        let audience = beside.map_or_else(|| Ok(one.clone()), |beside| one.clone().hinting(beside))?;
+        let audience = by_one_of_least_degree(graph)?;
         (audience, format!("every one of {n} nodes alone"))
     } else {
         let count = chosen.sample.unwrap_or(SAMPLE).clamp(1, n);
@@ -183,6 +156,48 @@ fn looking(
         ));
     }
     Ok(Chosen { observers: audience.looked_at().to_vec(), audience, description })
+}
+
+/// These nodes, each alone, in the order in which they are first named; and in words.
+fn named(graph: &Graph, mut nodes: Vec<usize>) -> (Audience, String) {
+    let mut seen = BTreeSet::new();
+    nodes.retain(|&v| seen.insert(v));
+    let labels: Vec<String> = nodes.iter().map(|&v| crate::input::label(graph, v)).collect();
+    let each = if labels.len() > 1 { ", each alone" } else { "" };
+    let nodes = nodes.into_iter().map(Observer::node).collect();
+    (Audience::named(nodes), labels.join(", ") + each)
+}
+
+/// Every coalition of at most `size` nodes, or of so many neighbors of a node; and in words. Notes how many
+/// of them are looked at.
+fn coalitions(graph: &Graph, size: usize, among: Among) -> Result<(Audience, String), Failure> {
+    let n = graph.node_count();
+    let audience = match among {
+        Among::Neighbors => Audience::neighbors(graph, size)?,
+        Among::Everybody => Audience::coalitions(n, size, &hearing_little(graph, size))?,
+    };
+    let all = audience.others().is_empty();
+    match among {
+        Among::Neighbors => {
+            let looked_at = all.then(|| audience.looked_at().len());
+            note(&words::coalitions_of_neighbors(n, size, looked_at));
+        }
+        Among::Everybody if 1 < size => note(&words::coalitions(n, size, all)),
+        Among::Everybody => {}
+    }
+    Ok((audience, format!("every coalition of at most {}", words::coalition(size, among, n))))
+}
+
+/// Every node, of which one with the least degree is looked at. The hint is, among the neighbors of all nodes
+/// with the least degree, the one with the fewest neighbors.
+fn by_one_of_least_degree(graph: &Graph) -> Result<Audience, Failure> {
+    let n = graph.node_count();
+    let degree = |&v: &usize| graph.degree(v);
+    let least = (0..n).filter(|v| degree(v) > 0).min_by_key(degree);
+    let few = (0..n).filter(|v| least.is_some_and(|least| graph.degree(*v) == graph.degree(least)));
+    let beside = few.flat_map(|v| graph.neighbors(v).iter().map(|&w| w as usize)).min_by_key(degree);
+    let one = Audience::chosen(n, &[least.unwrap_or(0)])?;
+    Ok(beside.map_or_else(|| Ok(one.clone()), |beside| one.clone().hinting(beside))?)
 }
 
 /// An edge written `a-b`; labels may contain `-` themselves.
