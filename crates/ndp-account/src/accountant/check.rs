@@ -2,10 +2,11 @@
 
 use super::Account;
 use super::search::{SMALLEST, smallest_noise};
-use super::target::{Allowed, Check, LeastNoise, Target};
-use super::uses::{
-    by_bound, mean, mean_from_below, of_each, only_pair, representatives, tightest, tightest_by_loss, uses,
+use super::shares::{
+    by_bound, mean, mean_from_below, of_each, only_pair, representatives, shares_used, tightest,
+    tightest_by_loss,
 };
+use super::target::{Allowed, Check, LeastNoise, Target};
 use crate::Error;
 use crate::error::ensure;
 use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Verdict};
@@ -42,7 +43,7 @@ pub fn check(
     }
     target.require_answered(accounts)?;
     target.require_limits(accounts)?;
-    let uses = uses(accounts, noise, target, true)?;
+    let uses = shares_used(accounts, noise, target, true)?;
     let tightest = tightest(&uses).map(|used| used.pair(accounts, noise, target.measure)).transpose()?;
     let verdict = uses.iter().map(|used| used.verdict).max().unwrap_or(Verdict::Met);
     let exceeding = uses.iter().filter(|used| used.verdict != Verdict::Met).map(|used| used.pairs).sum();
@@ -88,7 +89,7 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     }
     loop {
         let answered = by_bound(accounts, 0..accounts.len());
-        let mut uses = uses(accounts, noise.unwrap_or(first), target, decided)?;
+        let mut uses = shares_used(accounts, noise.unwrap_or(first), target, decided)?;
         let Some(mut most) = tightest(&uses) else {
             // At so much noise, `δ` alone may cover what is learned, so that every loss is 0.
             if let Some(noise) = noise {

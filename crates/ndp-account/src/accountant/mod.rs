@@ -14,6 +14,7 @@ mod observer;
 mod outsider;
 mod patience;
 mod search;
+mod shares;
 mod smaller;
 mod statement;
 mod symmetry;
@@ -21,7 +22,6 @@ mod target;
 #[cfg(test)]
 mod tests;
 mod uniform;
-mod uses;
 mod worst;
 
 pub use audience::{Audience, MOST_COALITIONS, number_of_coalitions};

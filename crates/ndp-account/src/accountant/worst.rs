@@ -4,8 +4,8 @@
 //! no smaller number bounds all pairs. So the largest loss is known exactly, although most pairs lose less.
 //! In most gossip protocols, a neighbor who hears a noisy value directly from its node is such a pair.
 
+use super::shares::representatives;
 use super::target::{Allowed, LeastNoise, Pair, Target};
-use super::uses::representatives;
 use super::{Account, Audience, ByMu, Covered, Observer, Protocol};
 use crate::Error;
 use ndp_dp::{Exact, Grade, Guarantee, Measure, NoiseMultiplier, Profile, UpperBound, Verdict};

@@ -1,6 +1,6 @@
 //! Verdicts, shares, least noises.
 
-use super::super::uses::{Used, mean, tightest, uses};
+use super::super::shares::{Used, mean, shares_used, tightest};
 use super::super::{
     Allowed, Audience, Comparison, Coverage, Covered, Observer, Protocol, Row, Target, Uniform,
     at_most as smaller, check, least_noise, local_bound, of_outsider, search_of_pair,
@@ -78,7 +78,8 @@ fn quick_bounds_decide_what_they_can() -> Result<(), Error> {
     let target = Target::worst(epsilon()?, 2.0);
     let of = |exact, quick, decided| {
         let accounts = [told(0, 2, move |_, _| Ok(flat(exact, quick)))];
-        uses(&accounts, one()?, &target, decided).map(|all| all.first().map(|it| (it.share, it.verdict)))
+        shares_used(&accounts, one()?, &target, decided)
+            .map(|all| all.first().map(|it| (it.share, it.verdict)))
     };
     assert_eq!(of(1.0, None, true)?, Some((0.5, Verdict::Met)));
     assert_eq!(of(2.0, None, true)?, Some((1.0, Verdict::Met)));

@@ -132,7 +132,7 @@ impl Used {
 
 /// The shares of all pairs that have a limit and a loss. If `decided`, quick bounds above the limit are
 /// replaced by exact losses, so that the verdicts are final.
-pub(super) fn uses(
+pub(super) fn shares_used(
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
     target: &Target,
@@ -392,7 +392,7 @@ mod tests {
         for asked in 0..4 {
             let accounts: [Box<dyn Account>; 1] = [Box::new(Cut(Observer::node(0), AtomicUsize::new(asked)))];
             let shares: Vec<f64> =
-                super::uses(&accounts, noise, &target, true)?.iter().map(|used| used.share).collect();
+                super::shares_used(&accounts, noise, &target, true)?.iter().map(|used| used.share).collect();
             let share = if asked == 0 { 0.2 } else { 2.0 };
             assert_eq!(shares, [share; 2], "{asked} asked before");
         }
