@@ -1,7 +1,7 @@
 //! The typed builder: steps are added in order of time, and every mistake is refused when it is made.
 
-use crate::forms::Forms;
-use crate::known::{Known, Trusted};
+use crate::cached::{Cached, Trusted};
+use crate::form_cache::FormCache;
 use crate::registers::{self, Definition, Form};
 use crate::{ProgramError, Weight};
 use ndp_numeric::stop::{Stop, Stopped};
@@ -164,11 +164,11 @@ pub struct Program {
     pub(super) presence: Vec<Presence>,
     clock: usize,
     /// Whether nodes hold what they use, once this was asked.
-    pub(super) held: Known<bool>,
+    pub(super) held: Cached<bool>,
     /// What accounts of the program take for granted, once this was asked.
-    pub(super) trusted: Known<Trusted>,
+    pub(super) trusted: Cached<Trusted>,
     /// The coefficients of values, once they were asked for.
-    pub(super) forms: Forms,
+    pub(super) forms: FormCache,
 }
 
 /// A state to which a program can return.
@@ -238,9 +238,9 @@ impl Program {
             uses: vec![0; nodes],
             presence: vec![Presence::New; nodes],
             clock: 0,
-            held: Known::default(),
-            trusted: Known::default(),
-            forms: Forms::default(),
+            held: Cached::default(),
+            trusted: Cached::default(),
+            forms: FormCache::default(),
         })
     }
 

@@ -1,7 +1,7 @@
 //! What accounts of a program take for granted, determined from its steps.
 
 use crate::build::{Program, Seeing};
-use crate::known::Trusted;
+use crate::cached::Trusted;
 use crate::registers::Definition;
 use num_traits::Zero;
 use std::collections::BTreeSet;

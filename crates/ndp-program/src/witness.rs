@@ -13,12 +13,13 @@
 
 use crate::account::ProgramAccount;
 use crate::build::{Program, Value};
+use crate::exact_witness::{self, Outcome};
 use crate::noiseless::shift_of;
 use crate::observers::Seen;
 use crate::options::AccountOptions;
 use crate::registers::{Definition, Primitive, Unreduced, combined};
 use crate::weight::over;
-use crate::{ProgramError, Weight, exact, sparse, sweep};
+use crate::{ProgramError, Weight, sparse, sweep};
 use ndp_account::{Error, Observer};
 use ndp_certify::divisor::least_common_multiple;
 use num_bigint::BigInt;
@@ -297,15 +298,15 @@ impl ProgramAccount {
                 }
             }
         }
-        match (exact::witness(program, seen, &shifts, &self.stop)?, swept) {
-            (exact::Outcome::Found(attack, moved), _) => {
+        match (exact_witness::witness(program, seen, &shifts, &self.stop)?, swept) {
+            (Outcome::Found(attack, moved), _) => {
                 let attack = attack.into_iter().map(|(r, y)| (number(r), Weight::of(y)));
                 Ok(pair(attack.collect(), moved.into_iter().collect()))
             }
-            (exact::Outcome::Shown, _) => Err(Error::Certify(ndp_certify::Error::NoiselessView(source))),
+            (Outcome::Shown, _) => Err(Error::Certify(ndp_certify::Error::NoiselessView(source))),
             // A pair that is not close is still a valid pair.
-            (exact::Outcome::TooLong { .. }, Some((found, _))) => Ok(found),
-            (exact::Outcome::TooLong { rank, bits }, None) => {
+            (Outcome::TooLong { .. }, Some((found, _))) => Ok(found),
+            (Outcome::TooLong { rank, bits }, None) => {
                 Err(ProgramError::WitnessTooLong { rank, bits }.into())
             }
         }

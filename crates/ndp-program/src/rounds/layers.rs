@@ -1,7 +1,7 @@
 //! The rounds of a program: the values that nodes hold before each of them, who hears them, and the weights
 //! that lead from one round to the next.
 
-use super::forms::{Form, Steps, sum};
+use super::sent_values::{Form, Steps, sum};
 use crate::MessageNoise;
 use num_rational::BigRational;
 use num_traits::{One, Zero};

@@ -7,26 +7,26 @@
 //!
 //! | question | where |
 //! |---|---|
-//! | who sends which value, and of what does it consist? | `forms.rs` |
+//! | who sends which value, and of what does it consist? | `sent_values.rs` |
 //! | which values belong to a round, and which weights and noises does it have? | `layers.rs` |
 //! | which gossip matrix has exactly these entries? | `matrix.rs` |
 //! | what does an observer learn? | `account.rs` |
 
 mod account;
-mod forms;
 mod layers;
 mod matrix;
+mod sent_values;
 
 use crate::build::{Program, Reads};
 use crate::{MessageNoise, VectorProgram};
 pub(super) use account::{by_powers, by_rows};
-use forms::Steps;
 use layers::{Layer, layers};
 use ndp_graph::{GossipMatrix, Graph};
 use num_bigint::BigInt;
 use num_integer::Integer;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
+use sent_values::Steps;
 
 /// The statement of a program, with the matrices of its rounds.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,13 +1,13 @@
-//! What was found about a program once, and holds until it changes.
+//! Results about a program that are computed once and kept until it changes.
 
 use std::sync::{Arc, OnceLock};
 
 /// A result about a program, which is not part of the program.
 #[derive(Clone, Debug)]
-pub(crate) struct Known<T>(Arc<OnceLock<T>>);
+pub(crate) struct Cached<T>(Arc<OnceLock<T>>);
 
-impl<T: Copy> Known<T> {
-    /// What is known, or otherwise what is found now.
+impl<T: Copy> Cached<T> {
+    /// The kept result, or otherwise what is found now, which is then kept.
     pub(crate) fn or_find(&self, find: impl FnOnce() -> T) -> T {
         *self.0.get_or_init(find)
     }
@@ -20,13 +20,13 @@ impl<T: Copy> Known<T> {
     }
 }
 
-impl<T> Default for Known<T> {
+impl<T> Default for Cached<T> {
     fn default() -> Self {
         Self(Arc::default())
     }
 }
 
-impl<T> PartialEq for Known<T> {
+impl<T> PartialEq for Cached<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }

@@ -1,5 +1,5 @@
-//! Coefficients that were computed for one observer and are used for the next one: all nodes that hear a
-//! message see the same value.
+//! A cache of the coefficients of values: what is computed for one observer is used for the next one, as all
+//! nodes that hear a message see the same value.
 
 use crate::registers::{Definition, Form, form, next_form};
 use ndp_numeric::stop::{Stop, Stopped};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The coefficients of values that were asked for, as long as they fit in memory. They are not part of the
 /// program.
 #[derive(Debug, Default)]
-pub(crate) struct Forms(Mutex<Kept>);
+pub(crate) struct FormCache(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -18,7 +18,7 @@ struct Kept {
     bytes: u64,
 }
 
-impl Forms {
+impl FormCache {
     // If another thread panicked while it held the lock, the entries are still complete.
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -109,14 +109,14 @@ fn cone_of_less_work(values: &[Definition], wanted: &[usize]) -> Option<Vec<usiz
 }
 
 /// A copy of a program computes its own coefficients.
-impl Clone for Forms {
+impl Clone for FormCache {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 /// Programs are equal independently of what was asked of them.
-impl PartialEq for Forms {
+impl PartialEq for FormCache {
     fn eq(&self, _: &Self) -> bool {
         true
     }
