@@ -6,7 +6,7 @@ use crate::sgd::positive;
 use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::coalition::{self, CoalitionLaws};
-use crate::walk::graph::quick::{self, Moments};
+use crate::walk::graph::moment_bound::{self, Moments};
 use crate::walk::graph::{CostLaw, KnownLosses, LocalLoss, Quick, contribution, renewal};
 use ndp_account::Error;
 use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk};
@@ -235,13 +235,13 @@ impl Quick for AtNoise {
         Some(if by_order <= limit {
             by_order
         } else {
-            quick::by_first_moment(&*self.pair, self.noise, delta, limit)
+            moment_bound::by_first_moment(&*self.pair, self.noise, delta, limit)
                 .map_or(by_order, |found| found.min(by_order))
         })
     }
 
     fn keeps(&self, delta: Delta, limit: f64) -> bool {
-        quick::keeps(&*self.pair, self.noise, delta, limit)
+        moment_bound::keeps(&*self.pair, self.noise, delta, limit)
     }
 }
 

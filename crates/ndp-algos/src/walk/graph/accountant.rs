@@ -3,7 +3,7 @@
 use super::by_cost::{ByCost, Quick, least_noise_by_law};
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
-use super::{EdgeRule, LocalLoss, Steps, TokenAveraging, TokenWalk, origins, quick};
+use super::{EdgeRule, LocalLoss, Steps, TokenAveraging, TokenWalk, moment_bound, origins};
 use crate::walk::attacks::{observed, on_paths};
 use crate::walk::{FinalToken, OnPath};
 use ndarray::Array1;
@@ -143,7 +143,7 @@ struct OnGraph {
     /// For each node, the law of the cost if there is one for this walk.
     costs: Vec<Kept<Option<Arc<CostLaw>>>>,
     kept: bool,
-    quick: Kept<Arc<quick::Answers>>,
+    quick: Kept<Arc<moment_bound::Answers>>,
     /// Stops the computations that later questions start.
     stop: Stop,
 }
@@ -240,7 +240,7 @@ struct ByMoments {
     u: usize,
     laws: Arc<Laws>,
     noise: NoiseMultiplier,
-    answers: Arc<quick::Answers>,
+    answers: Arc<moment_bound::Answers>,
     stop: Stop,
 }
 
@@ -250,7 +250,7 @@ impl Quick for ByMoments {
     }
 
     fn keeps(&self, delta: Delta, limit: f64) -> bool {
-        let keeps = |laws| quick::pair_keeps(laws, self.noise, delta, limit, &self.stop);
+        let keeps = |laws| moment_bound::pair_keeps(laws, self.noise, delta, limit, &self.stop);
         self.laws.pair().is_some_and(keeps)
     }
 }

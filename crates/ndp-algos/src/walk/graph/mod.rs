@@ -48,12 +48,12 @@ mod cost_law;
 mod laws;
 mod local;
 mod long_walk;
+pub(crate) mod moment_bound;
 #[cfg(test)]
 mod oracle;
 mod path;
 mod path_cost;
 pub mod pendant;
-pub(crate) mod quick;
 pub(crate) mod renewal;
 mod series;
 

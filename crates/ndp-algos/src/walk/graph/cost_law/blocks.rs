@@ -2,8 +2,8 @@
 //! side.
 //!
 //! As a function of the cost, `f(s) = θ_ε(√s)`, `s = C/σ²`, is convex up to `s* = 2ε²/(1 + √(1 + ε²))` and
-//! concave from there on (its second derivative is in `spread.rs`). For masses `m_i` at costs `s_i` between
-//! `a` and `b`, with sum `m` and mean `s̄`, therefore
+//! concave from there on (its second derivative is in `spread_tables.rs`). For masses `m_i` at costs `s_i`
+//! between `a` and `b`, with sum `m` and mean `s̄`, therefore
 //!
 //! ```text
 //! m f(s̄)  ≤  Σ m_i f(s_i)  ≤  m (t f(b) + (1 − t) f(a)),   t = (s̄ − a)/(b − a),

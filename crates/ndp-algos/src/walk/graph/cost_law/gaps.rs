@@ -5,9 +5,9 @@
 //! visit of `u` or an observer. If a holder knows beforehand that it will contribute, gaps are independent
 //! and all have the same law. The cost is then at most the sum of `N` draws from it.
 
-use super::level::Level;
 use super::passages::Side;
-use super::spread::Spread;
+use super::rounded_tables::Level;
+use super::spread_tables::Spread;
 use super::system::{Charge, Grid, Rounding};
 
 /// The law of one gap: the probability of each length, and of a longer gap.

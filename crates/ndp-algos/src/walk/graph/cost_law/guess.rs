@@ -4,7 +4,7 @@
 //! Each law is put on nodes `s_k = e^{k STEP}` of the cost that all laws share, by interpolation of degree
 //! five. One row of `θ_ε(√s_k/σ)` then gives `δ(ε)` by every law, up to a few parts in a thousand.
 
-use super::spread::{Sided, bends};
+use super::spread_tables::{Sided, bends};
 use super::tables::Tables;
 use ndp_numeric::casts::floor;
 use ndp_numeric::gaussian_profile::theta;

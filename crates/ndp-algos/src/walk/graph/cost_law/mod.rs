@@ -19,9 +19,9 @@
 //! of `z^C` over paths satisfies a renewal equation with positive terms. Charges are rounded to a grid, up
 //! for the upper law and down for the lower one. The equation is solved on circles of `z` and of time by
 //! transforms whose rounding is bounded (`circle.rs`). Coarse tables show which costs cause most of the loss
-//! (`level.rs`), and a fine table follows these costs. Its charges keep their means, so that the error of the
-//! grid is of second order (`spread.rs`). A cost beyond the grid is replaced by the largest possible cost, 1
-//! for each contribution.
+//! (`rounded_tables.rs`), and a fine table follows these costs. Its charges keep their means, so that the
+//! error of the grid is of second order (`spread_tables.rs`). A cost beyond the grid is replaced by the
+//! largest possible cost, 1 for each contribution.
 //!
 //! The section "The law of a walk's cost" of `docs/theory.md` has the statement and its proof.
 
@@ -31,13 +31,13 @@ mod circle;
 mod gaps;
 mod guess;
 mod intervals;
-mod level;
-mod making;
 mod mixture;
 mod passages;
+mod rounded_tables;
 mod search;
-mod spread;
+mod spread_tables;
 mod system;
+mod table_choice;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -50,9 +50,6 @@ use adaptive::Groups;
 use gaps::Gaps;
 use guess::Question;
 use intervals::Intervals;
-pub(super) use level::Ends;
-
-use making::{MOST_COARSE, NARROWER};
 use mixture::Mixture;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
@@ -62,8 +59,9 @@ use ndp_graph::hitting::{FirstVisits, PairLaws};
 use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::Stop;
 use passages::Passages;
+pub(super) use rounded_tables::Ends;
 use std::sync::{Arc, Mutex};
-
+use table_choice::{MOST_COARSE, NARROWER};
 use tables::{Made, Tables};
 
 /// The law of the cost of a path of a [`TokenWalk`], which is what the path tells observers about one node,

@@ -2,7 +2,7 @@
 //! It starts from a guess and takes secant steps, or uses regula falsi on a monotone function.
 
 use super::guess::{self, Guess, Question};
-use super::spread::Sided;
+use super::spread_tables::Sided;
 use super::tables::Tables;
 use ndp_account::Error;
 

@@ -1,8 +1,8 @@
 //! The tables of a law that were computed so far, and the best of them for a question.
 
-use super::level::Level;
 use super::mixture::Mixture;
-use super::spread::{Sided, Spread};
+use super::rounded_tables::Level;
+use super::spread_tables::{Sided, Spread};
 use ndp_numeric::rounding::Interval;
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -7,8 +7,8 @@ mod paths;
 mod spread;
 
 use super::super::WalkOptions;
-use super::level::Level;
-use super::spread::Sided;
+use super::rounded_tables::Level;
+use super::spread_tables::Sided;
 use super::system::Grid;
 use super::*;
 use approx::assert_relative_eq;

@@ -1,5 +1,5 @@
-//! Charges that are divided between the two grid points around them, so that their means stay the same. The
-//! error is then of second order in the step.
+//! Tables of the law of the cost with charges that are spread: each is divided between the two grid points
+//! around it, so that its mean stays the same. The error is then of second order in the step.
 //!
 //! A charge `x` between the neighboring points `a` and `b = a + h` is put at `b` with probability `(x −
 //! a)/h`, and at `a` otherwise, independently of everything else. For a function `f` of the cost, the mean of
@@ -20,8 +20,8 @@ use super::blocks::Blocks;
 use super::circle::Circle;
 use super::guess::Weights;
 use super::intervals::Intervals;
-use super::level::{Level, Window};
 use super::mixture::Mixture;
+use super::rounded_tables::{Level, Window};
 use super::system::{Rounding, System};
 use ndp_numeric::stop::Stop;
 use std::cell::Cell;
@@ -48,18 +48,18 @@ impl Spread {
     ) -> Option<Self> {
         let Window { grid, half, next, folded, log_damping } = wide.part(narrower, cells, DAMPED);
         stop.spend(System::cost(upper)).ok()?;
-        let system = System::new(upper, grid, Rounding::Spread, super::level::FORGOTTEN);
+        let system = System::new(upper, grid, Rounding::Spread, super::rounded_tables::FORGOTTEN);
         let circle = Circle::new(&system, stop)?;
         let law = circle.cells(cells, log_damping)?;
         let lower = if both {
             // No event is overestimated by more than all events together.
             let excess = (circle.total()? - 1.0).max(0.0) + system.lost + 4.0 * f64::EPSILON;
             let left_out = law.wrapped() * wide.upper[folded] + excess;
-            super::level::at_least_down(&law, half - 1, wide.lower[next], left_out)
+            super::rounded_tables::at_least_down(&law, half - 1, wide.lower[next], left_out)
         } else {
             vec![0.0; half + 1]
         };
-        let upper = super::level::at_least_up(&law, system.lost, half - 1, wide.upper[next]);
+        let upper = super::rounded_tables::at_least_up(&law, system.lost, half - 1, wide.upper[next]);
         let step = grid.cost(1);
         Some(Self {
             level: Level { grid, upper, lower },

@@ -2,10 +2,10 @@
 
 use super::guess::{Guess, Question};
 use super::intervals::Intervals;
-use super::level::{Ends, FirstWindow, Level};
 use super::mixture::Mixture;
 use super::passages::Side;
-use super::spread::{Sided, Spread, bends};
+use super::rounded_tables::{Ends, FirstWindow, Level};
+use super::spread_tables::{Sided, Spread, bends};
 use super::system::Rounding;
 use super::tables::{Fine, Tables, Which};
 use super::{CostLaw, Source, adaptive, gaps, search};

@@ -1,4 +1,5 @@
-//! Tables of the law of the cost on finer and finer grids, and how they are combined.
+//! Tables of the law of the cost with charges that are rounded to a grid, and how tables on finer and finer
+//! grids are combined.
 //!
 //! All grids are powers of two. A charge that is rounded up on a finer grid never exceeds the same charge
 //! rounded up on a coarser one. With the cost `C'` on the finer and `C''` on the coarser grid, therefore,
