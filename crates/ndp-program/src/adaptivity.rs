@@ -1,4 +1,4 @@
-//! Whether contributions may depend on earlier values.
+//! Decides whether contributions may depend on earlier values, and what the observer is then shown.
 //!
 //! If every contribution depends only on its owner's data, coins, public values and rows that the observer
 //! has seen before, the loss is that of the program with constant contributions, since the worst case is

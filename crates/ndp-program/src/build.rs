@@ -1,4 +1,4 @@
-//! The typed builder: steps are added in order of time, and every mistake is refused when it is made.
+//! Builds a program: steps are added in order of time, and every mistake is refused when it is made.
 
 use crate::cached::{Cached, Trusted};
 use crate::form_cache::FormCache;

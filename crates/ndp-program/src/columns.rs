@@ -1,5 +1,6 @@
-//! Exact rows for the certified engine: the unknown noises with their variances, then one column for every
-//! use of a node outside the coalition, and one for every direction of its uses that is asked for.
+//! Writes what was seen as exact rows for the certified engine. The columns are the unknown noises with their
+//! variances, then the uses of nodes outside the coalition, then the directions of these uses that are asked
+//! for.
 
 use crate::build::Program;
 use crate::enclose::product_of_three;

@@ -49,7 +49,7 @@ impl FormCache {
         let wanted = wanted.iter().copied().filter(|value| !kept.by_value.contains_key(value));
         let Some(cone) = cone_of_less_work(values, &wanted.collect::<Vec<_>>()) else { return Ok(()) };
         for value in cone {
-            // Whoever asks has counted the work.
+            // The caller has counted the work.
             stop.check()?;
             if kept.by_value.contains_key(&value) {
                 continue;

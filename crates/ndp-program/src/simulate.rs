@@ -1,4 +1,5 @@
-//! Runs of a program on real values, from the same object that the account is made of.
+//! Runs a program on real values. The account is made of the same object, so that what runs is what is
+//! accounted for.
 
 use crate::account::ProgramAccount;
 use crate::build::{Event, Program, Seeing, Value};

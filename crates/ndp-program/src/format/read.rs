@@ -1,4 +1,4 @@
-//! The reader.
+//! Reads a program from its text, step by step.
 
 use super::VERSION;
 use super::json;

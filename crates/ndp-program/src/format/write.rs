@@ -1,4 +1,4 @@
-//! The writer, which names the values `v0`, `v1`, ... in order of time.
+//! Writes a program as text. Values are named `v0`, `v1`, ... in order of time.
 
 use super::VERSION;
 use crate::build::Seeing;

@@ -1,4 +1,4 @@
-//! A meter that reads its steps from lines.
+//! Reads the lines of a log, or of a program that reports its steps, into a meter.
 
 use super::log::{PARTS_VERSION, VERSION, checksum};
 use super::{Limits, Meter, PointOfView, require_room};

@@ -1,4 +1,5 @@
-//! What one observer knows so far: a filter that is updated event by event, with bounds that are proven.
+//! Computes what one observer has learned so far by a Kalman filter, which is updated event by event, with
+//! proven bounds on its rounding.
 //!
 //! It is kept for the registers that are alive and that the observer does not know. `P` is the covariance of
 //! the error of the observer's estimate. `M` says how far the registers move beyond the estimate, with one

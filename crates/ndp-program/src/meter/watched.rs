@@ -1,4 +1,5 @@
-//! One observer: the cost of earlier epochs, and the filters of the present one.
+//! Adds up what one observer has learned over the epochs of a run: the losses of those that have ended, and
+//! the filters of the present one.
 //!
 //! An epoch ends when the observer knows every value that is alive. Rows that are seen later are then sums of
 //! constants and of new contributions and noises, so that the Gram matrix is block diagonal over epochs:

@@ -1,5 +1,5 @@
-//! Programs that state rounds in which all nodes average, whoever wrote them: what a [`VectorProgram`] says
-//! in a line is found in steps that were written value by value, in whatever order they stand.
+//! Finds the rounds in which all nodes average in a program that was written value by value, in any order:
+//! the program is then the same as a [`VectorProgram`], which says each round in a line.
 //!
 //! A program is taken for a statement only if both show every observer the same combinations of data and
 //! noises: weights, ratios of variances and who sees what are compared exactly. The engines of statements

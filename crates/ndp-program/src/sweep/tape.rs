@@ -1,5 +1,5 @@
-//! The program as an observer sees it, in the order of computation: hidden values, unknown noises, uses, and
-//! the rows.
+//! The steps of a program as an observer sees it, in the order of computation: hidden values, unknown noises,
+//! uses, and the rows.
 //!
 //! Everything that the observer knows is left out of the sums (the shift of a seen value is 0): a row is the
 //! definition of a seen value, restricted to its hidden terms. This multiplies the rows by a unit triangular

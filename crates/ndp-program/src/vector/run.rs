@@ -1,4 +1,4 @@
-//! Runs on real values, and the state of a run.
+//! Runs a protocol on vectors on real values, round by round.
 
 use super::{Moment, Round, VectorProgram};
 use crate::vector::schedule::NoiseSchedule;

@@ -1,4 +1,4 @@
-//! Private averaging by a walking token, on real values.
+//! Runs private averaging by a walking token, on real values.
 //!
 //! Node `v` holds `y_v ∈ R^d`, with objective `f_v(x) = ‖x − y_v‖²`. The holder moves the token by one
 //! noisy gradient step of size `γ_t`,

@@ -1,4 +1,4 @@
-//! One contribution of `u`, and contributions under a cap.
+//! What the observers learn from one contribution of `u`, and from all of them if their number has a cap.
 //!
 //! Let `h_t` be the probability that the observers' first visit after the contribution is `t` steps later.
 //! What they see then carries `t` noises, so that given `t` the contribution costs at most `c₀/t`, and

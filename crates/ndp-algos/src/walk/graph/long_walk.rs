@@ -1,4 +1,5 @@
-//! The loss `N ε_gap` on walks too long to follow first visits step by step.
+//! The loss `N ε_gap` of at most `N` contributions on walks that are too long to follow first visits step by
+//! step.
 //!
 //! Let `h_t` be the law of the first visit, from `u`, to the set of `u` and its observers, and `g_t = e^{θ/t}
 //! − 1`. The loss of a gap is `ε_gap = ln(1 + x)/(α − 1)`,

@@ -1,4 +1,5 @@
-//! What a realised path costs: the taut string, its simpler upper bounds, and an odometer.
+//! What a realised path costs, by a taut string for each interval between two visits of the observer, and by
+//! simpler upper bounds; an odometer adds it up along the path.
 //!
 //! Costs are in units of the local loss `c₀` of one contribution. Between two consecutive visits
 //! of the observer, let the exposed node contribute at times `s_1 < … < s_k`, and let `t` be the

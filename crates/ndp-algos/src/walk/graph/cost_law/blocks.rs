@@ -1,5 +1,5 @@
-//! A law with few costs, for `ε` and noises near a given pair: it still bounds the original law from the same
-//! side.
+//! Replaces a law by one with few costs, which bounds it from the same side for `ε` and noises near a given
+//! pair.
 //!
 //! As a function of the cost, `f(s) = θ_ε(√s)`, `s = C/σ²`, is convex up to `s* = 2ε²/(1 + √(1 + ε²))` and
 //! concave from there on (its second derivative is in `spread_tables.rs`). For masses `m_i` at costs `s_i`

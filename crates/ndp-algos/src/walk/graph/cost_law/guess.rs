@@ -1,5 +1,5 @@
-//! Finds where an answer lies, by plain floats. Nothing in this file is a bound: the law itself proves what
-//! is found here, in one or two evaluations (`search.rs`).
+//! Estimates `ε`, or the least noise, in plain floats. Nothing in this file is a bound: the law itself proves
+//! what is found here, in one or two evaluations (`search.rs`).
 //!
 //! Each law is put on nodes `s_k = e^{k STEP}` of the cost that all laws share, by interpolation of degree
 //! five. One row of `θ_ε(√s_k/σ)` then gives `δ(ε)` by every law, up to a few parts in a thousand.
