@@ -12,16 +12,10 @@ use std::io::{BufRead, Read};
 pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
     let mut reader = Reader::from_reader(Counted { reader, ends: 0 });
     let mut buffer = Vec::new();
-    let mut numbers: BTreeMap<Box<str>, usize> = BTreeMap::new();
-    // Nodes may come after their edges. For every node that so far only an edge has named: the line of that
-    // edge.
-    let mut undeclared: BTreeMap<usize, usize> = BTreeMap::new();
-    let (mut arcs, mut extra) = (Vec::new(), false);
-    let (mut in_graph, mut in_edge, mut directed, mut seen) = (false, false, false, false);
+    let mut graph = Graph::default();
+    let (mut in_graph, mut in_edge, mut seen) = (false, false, false);
     // The numbers of graphs, and of elements of any kind, that are not closed.
     let (mut graphs, mut open) = (0usize, 0usize);
-    // An edge may say that it is undirected, or directed, whatever the graph says.
-    let mut undirected_arcs: Vec<(usize, usize)> = Vec::new();
     loop {
         buffer.clear();
         let event = reader
@@ -59,7 +53,7 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
             "graph" if !seen => {
                 (in_graph, seen) = (!empty, true);
                 graphs += usize::from(!empty);
-                directed = match attribute(tag, "edgedefault")?.as_deref() {
+                graph.directed = match attribute(tag, "edgedefault")?.as_deref() {
                     Some("directed") => true,
                     Some("undirected") | None => false,
                     Some(other) => {
@@ -74,37 +68,12 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
                 let problem = format!("has a <{name}> outside of a graph");
                 return Err(malformed(Format::GraphMl, Some(line), problem));
             }
-            "node" if in_graph => {
-                let id = required(tag, "id", line)?;
-                let next = numbers.len();
-                undeclared.remove(numbers.entry(id).or_insert(next));
-            }
+            "node" if in_graph => graph.add_node(tag, line)?,
             "edge" if in_graph => {
-                let ends = [required(tag, "source", line)?, required(tag, "target", line)?];
-                let [u, v] = ends.map(|id| {
-                    let next = numbers.len();
-                    *numbers.entry(id).or_insert_with(|| {
-                        undeclared.insert(next, line);
-                        next
-                    })
-                });
-                let own = match attribute(tag, "directed")?.as_deref() {
-                    None => directed,
-                    Some("true" | "1") => true,
-                    Some("false" | "0") => false,
-                    Some(other) => {
-                        let problem =
-                            format!("has an edge with directed {other:?}, which is neither true nor false");
-                        return Err(malformed(Format::GraphMl, Some(line), problem));
-                    }
-                };
-                if !own {
-                    undirected_arcs.push((v, u));
-                }
-                arcs.push((u, v));
+                graph.add_edge(tag, line)?;
                 in_edge = !empty;
             }
-            "data" if in_edge => extra = true,
+            "data" if in_edge => graph.extra = true,
             "hyperedge" if in_graph => {
                 return Err(malformed(Format::GraphMl, None, "has an edge of more than two nodes"));
             }
@@ -114,17 +83,75 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
     if !seen {
         return Err(malformed(Format::GraphMl, None, "has no graph"));
     }
-    if let Some((&number, &line)) = undeclared.first_key_value() {
-        let name = numbers.iter().find_map(|(label, &other)| (other == number).then_some(label));
-        let problem = format!("has an edge of {:?}, and no such node", name.map_or("", |name| name));
-        return Err(malformed(Format::GraphMl, Some(line), problem));
+    graph.found()
+}
+
+/// The graph as far as it has been read.
+#[derive(Default)]
+struct Graph {
+    /// The nodes by their labels, numbered as they are met.
+    numbers: BTreeMap<Box<str>, usize>,
+    /// Nodes may come after their edges. For every node that so far only an edge has named: the line of that
+    /// edge.
+    undeclared: BTreeMap<usize, usize>,
+    /// Whether edges are directed that do not say it themselves.
+    directed: bool,
+    arcs: Vec<(usize, usize)>,
+    /// The arcs back of edges that are undirected.
+    undirected_arcs: Vec<(usize, usize)>,
+    /// Whether edges have data.
+    extra: bool,
+}
+
+impl Graph {
+    fn add_node(&mut self, tag: &BytesStart<'_>, line: usize) -> Result<(), Error> {
+        let id = required(tag, "id", line)?;
+        let next = self.numbers.len();
+        self.undeclared.remove(self.numbers.entry(id).or_insert(next));
+        Ok(())
     }
-    arcs.extend(undirected_arcs);
-    let mut labels = vec![Box::default(); numbers.len()];
-    for (label, number) in numbers {
-        labels[number] = label;
+
+    fn add_edge(&mut self, tag: &BytesStart<'_>, line: usize) -> Result<(), Error> {
+        let ends = [required(tag, "source", line)?, required(tag, "target", line)?];
+        let [u, v] = ends.map(|id| {
+            let next = self.numbers.len();
+            *self.numbers.entry(id).or_insert_with(|| {
+                self.undeclared.insert(next, line);
+                next
+            })
+        });
+        // An edge may say that it is undirected, or directed, whatever the graph says.
+        let directed = match attribute(tag, "directed")?.as_deref() {
+            None => self.directed,
+            Some("true" | "1") => true,
+            Some("false" | "0") => false,
+            Some(other) => {
+                let problem = format!("has an edge with directed {other:?}, which is neither true nor false");
+                return Err(malformed(Format::GraphMl, Some(line), problem));
+            }
+        };
+        if !directed {
+            self.undirected_arcs.push((v, u));
+        }
+        self.arcs.push((u, v));
+        Ok(())
     }
-    Ok(Found { arcs: Arcs { labels, arcs, extra, weights: None }, directed: Some(true) })
+
+    /// The arcs and labels, if every node of an edge is a node of the graph.
+    fn found(self) -> Result<Found, Error> {
+        let Self { numbers, undeclared, mut arcs, undirected_arcs, extra, .. } = self;
+        if let Some((&number, &line)) = undeclared.first_key_value() {
+            let name = numbers.iter().find_map(|(label, &other)| (other == number).then_some(label));
+            let problem = format!("has an edge of {:?}, and no such node", name.map_or("", |name| name));
+            return Err(malformed(Format::GraphMl, Some(line), problem));
+        }
+        arcs.extend(undirected_arcs);
+        let mut labels = vec![Box::default(); numbers.len()];
+        for (label, number) in numbers {
+            labels[number] = label;
+        }
+        Ok(Found { arcs: Arcs { labels, arcs, extra, weights: None }, directed: Some(true) })
+    }
 }
 
 fn attribute(tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, Error> {
