@@ -61,17 +61,8 @@ impl Reader {
             return self.define_family(name, family(&nodes, values), None);
         }
         if kind == Some("pairwise") {
-            let graph = self.find_graph(line.text("pairwise")?)?.clone();
-            self.room(4 * graph.edge_count())?;
-            let mut parts: Vec<Vec<Value>> = vec![Vec::new(); n];
-            for (a, b) in graph.edges() {
-                let (plus, minus) = self.program.pairwise(a, b, variance.clone())?;
-                parts[a].push(plus);
-                parts[b].push(minus);
-            }
-            let all: Vec<usize> = (0..n).collect();
-            let sums = parts.iter().map(|parts| self.program.add(parts)).collect::<Result<Vec<_>, _>>()?;
-            return self.define_family(name, family(&all, sums), None);
+            let sums = self.pairwise_masks(line.text("pairwise")?, &variance)?;
+            return self.define_family(name, sums.into_iter().map(Some).collect(), None);
         }
         let nodes = self.nodes(&line)?;
         if kind.is_some() {
@@ -94,6 +85,20 @@ impl Reader {
             .collect::<Result<_, _>>()?;
         let single = line.has("node").then(|| nodes[0]);
         self.define_family(name, family(&nodes, values), single)
+    }
+
+    /// For every node the sum of its masks: each edge of the graph has one, which one end adds and the other
+    /// subtracts.
+    fn pairwise_masks(&mut self, graph: &str, variance: &Weight) -> Result<Vec<Value>, Error> {
+        let graph = self.find_graph(graph)?.clone();
+        self.room(4 * graph.edge_count())?;
+        let mut parts: Vec<Vec<Value>> = vec![Vec::new(); self.program.node_count()];
+        for (a, b) in graph.edges() {
+            let (plus, minus) = self.program.pairwise(a, b, variance.clone())?;
+            parts[a].push(plus);
+            parts[b].push(minus);
+        }
+        Ok(parts.iter().map(|parts| self.program.add(parts)).collect::<Result<_, _>>()?)
     }
 
     pub(super) fn secure_sum(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
