@@ -292,8 +292,8 @@ pub(crate) struct Ledger {
     /// Each run was chosen after seeing the earlier ones.
     #[arg(long)]
     pub(crate) adaptive: bool,
-    /// In place of a limit: what is spent is a guarantee whenever one stops, also because of what was seen.
-    /// MU2 is the sum of the squared mu of all runs at which one expects to stop.
+    /// In place of a limit: what is spent is a guarantee whenever you stop, even because of what was seen.
+    /// MU2 is the sum of the squared mu of all runs at which you expect to stop.
     #[arg(long, value_name = "MU2", conflicts_with_all = ["measure", "order", "pairs", "mean"])]
     pub(crate) odometer: Option<f64>,
     #[command(flatten)]
@@ -423,10 +423,10 @@ pub(crate) struct Train {
     /// The column with the label, which takes two values: numbers or texts.
     #[arg(long, default_value = "label", value_name = "COLUMN")]
     pub(crate) label: String,
-    /// A column that is no feature; may be given several times.
+    /// A column that is not a feature; may be given several times.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) without: Vec<String>,
-    /// What stands between columns: comma, semicolon or tab; by default, the first line tells.
+    /// The separator of columns: comma, semicolon or tab; found in the first line by default.
     #[arg(long, value_name = "SIGN")]
     pub(crate) separator: Option<Separator>,
     /// The network of the users, for walk-sgd and gossip-sgd; every node is a user.

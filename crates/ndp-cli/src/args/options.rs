@@ -19,10 +19,10 @@ pub(crate) struct GraphInput {
     /// Leave out edges from a node to itself.
     #[arg(long)]
     pub(crate) skip_self_loops: bool,
-    /// Leave out columns after the second, such as weights or times.
+    /// Ignore columns after the second, such as weights or times.
     #[arg(long)]
     pub(crate) skip_columns: bool,
-    /// Take edges in both directions that the file has in one only.
+    /// Where the file has an edge in one direction only, take both directions.
     #[arg(long)]
     pub(crate) symmetric: bool,
     /// If the graph is in pieces, take the largest one.
@@ -92,10 +92,10 @@ impl Observers {
 /// What else observers know.
 #[derive(Args, Debug)]
 pub(crate) struct Knowledge {
-    /// Observers do not know from whom tokens come.
+    /// Observers do not know who sent them a token.
     #[arg(long)]
     pub(crate) hidden_senders: bool,
-    /// Observers ignore their own noise (weaker than real ones).
+    /// Observers ignore the noise that they drew themselves (real observers can use it).
     #[arg(long)]
     pub(crate) without_own_noise: bool,
     /// Seed of samples, attacks and runs.
