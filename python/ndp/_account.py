@@ -97,8 +97,8 @@ class Profile:
     def statement(self) -> Statement | None:
         """What is protected, from whom, under what, and by which theorem; None where parts were seen by different observers."""
         try:
-            said, labels, only = _said(self)
-            return statement_of_runs(said, labels, only)
+            said, labels, only, by_seen = _said(self)
+            return statement_of_runs(said, labels, only, chosen_by_seen=by_seen)
         except NdpError:
             return None
 
@@ -156,19 +156,30 @@ class Profile:
         return fields_html("Profile", {"node": self.node, "profile": self}) + ("" if said is None else said._repr_html_())
 
 
-def _said(profile: Profile) -> tuple[list[_ndp.Saying], Sequence[Hashable], Sequence[int] | None]:
-    """What is said of a profile: for each run, the labels, and which observer it is about."""
+def whom(who: Who, nodes: Sequence[Hashable]) -> str:
+    """Who observes, by labels: those that are texts are quoted."""
+    members, uses_own_noise, senders_hidden, tapped = who
+    names = [repr(nodes[v]) if isinstance(nodes[v], str) else str(nodes[v]) for v in members]
+    listed = ", ".join(names[:8]) + (f" and {len(names) - 8} others" if len(names) > 8 else "")
+    words = "an outsider" if not names else f"node {listed}" if len(names) == 1 else f"nodes {listed} together"
+    words += "" if uses_own_noise else ", not using own noise"
+    words += ", not knowing senders" if senders_hidden else ""
+    return words + (f", overhearing {len(tapped)} edges" if tapped else "")
+
+
+def _said(profile: Profile) -> tuple[list[_ndp.Saying], Sequence[Hashable], Sequence[int] | None, bool]:
+    """What is said of a profile: for each run, the labels, which observer it is about, and whether runs were chosen by what was seen."""
     _, given = profile._recipe
     if isinstance(given[0], Account):
-        return [saying_of([given[0]._native])], given[0].nodes, None
+        return [saying_of([given[0]._native])], given[0].nodes, None, False
     if isinstance(given[0], list):
         parts = [_said(part) for part in given[0]]
-        if any(only is not None or list(labels) != list(parts[0][1]) for _, labels, only in parts):
+        if any(only is not None or list(labels) != list(parts[0][1]) for _, labels, only, _ in parts):
             raise NdpError("the parts of this profile are statements about ledgers, or other nodes")
-        return [said for runs, *_ in parts for said in runs], parts[0][1], None
-    ledger, node, observer = given
+        return [said for runs, *_ in parts for said in runs], parts[0][1], None, False
+    ledger, node, observer, runs = given
     labels: Sequence[Hashable] = ledger._labels
-    return ledger._said, labels, ledger._pair(node, observer)[1]
+    return ledger._said[:runs], labels, ledger._pair(node, observer)[1], ledger._by_seen(runs)
 
 
 def _profile(account: Account, node: Hashable, sigma: float, sensitivity: float) -> Profile:
@@ -258,7 +269,7 @@ class Account:
         Profile
         """
         scales = scales_of(sigma, sensitivity)
-        native = self._native.profile(self.protocol._index(node), *scales)
+        native = self._native.profile(self.protocol._index(node), *scales, whom(self._who, self.nodes))
         return Profile(native, (_profile, (self, node, *scales)), node)
 
     def mu(self, sigma: Noises, sensitivity: float = 1.0) -> NDArray[np.float64]:
@@ -314,4 +325,4 @@ class Account:
         return self.statement._repr_html_()
 
     def __repr__(self) -> str:
-        return f"<Account of {self._native.words()}: {self.protocol.words}>"
+        return f"<Account of {whom(self._who, self.nodes)}: {self.protocol.words}>"

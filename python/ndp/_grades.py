@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from . import _ndp
 from ._checks import _as_float
 from ._ndp import NdpError
-from ._rounded import _rounded_at, digits_of, shown
+from ._rounded import FROM_BELOW, _rounded_at, digits_of, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: What goes with a number of a kind, without which it says nothing: an epsilon holds at a delta.
 _AT = {"epsilon": "delta", "delta": "epsilon", "log delta": "epsilon", "Rényi loss": "order", "mean Rényi loss": "order"}
-#: What is guaranteed from below: the error of an attacker, what a budget leaves.
-_FROM_BELOW = ("type II error", "what is left")
 
 
 class Graded:
@@ -138,16 +136,16 @@ class Guarantee(Graded):
         """The value with so many decimals, rounded so that it holds."""
         if out is not None:
             raise ValueError("a guarantee is rounded to a number of its own")
-        return _rounded_at(float(self.value), int(decimals), self.what not in _FROM_BELOW)
+        return _rounded_at(float(self.value), int(decimals), self.what not in FROM_BELOW)
 
     def __round__(self, digits: int | None = None) -> float:
         return self.round(digits or 0)
 
     def _digits(self) -> str:
-        return digits_of(self.value, up=self.what not in _FROM_BELOW)
+        return digits_of(self.value, up=self.what not in FROM_BELOW)
 
     def __format__(self, spec: str) -> str:
-        return shown(self.value, spec, self.what not in _FROM_BELOW) if spec else repr(self)
+        return shown(self.value, spec, self.what not in FROM_BELOW) if spec else repr(self)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, (numbers.Real, decimal.Decimal)):

@@ -69,8 +69,14 @@ def digits_of(x: float, digits: int = 6, up: bool = True) -> str:
     return shown(float(x), f".{digits}g", up)
 
 
+#: What is guaranteed from below: the error of an attacker, what a budget leaves.
+FROM_BELOW = ("type II error", "what is left")
+
+
 def upper(numbers: Any, digits: int = 6) -> Any:
     """Numbers rounded up to a number of significant digits: to be shown, none below what it was.
+
+    A guarantee from below, such as what a budget leaves, is rounded down.
 
     Parameters
     ----------
@@ -92,7 +98,7 @@ def upper(numbers: Any, digits: int = 6) -> Any:
     >>> ndp.upper(r.epsilon(sigma=4.0, delta=1e-5), 2)
     array([0.93, 0.93, 0.93, 0.  ])
     """
-    return _rounded(numbers, digits, True)
+    return _rounded(numbers, digits, getattr(numbers, "what", "") not in FROM_BELOW)
 
 
 def _rounded(numbers: Any, digits: int, up: bool) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from . import _ndp
-from ._account import Profile, Who
+from ._account import Profile, Who, whom
 from ._checks import Progress, _count, _listed, _reporter, _seed, _told
 from ._draw import fields_html, plot_comparison
 from ._grades import Estimate, Exact, Guarantee, UpperBound, number_of, scales_of, target_of
@@ -504,6 +504,8 @@ class Ledger:
                 rho, delta = odometer
             except (TypeError, ValueError):
                 raise NdpError(f"an odometer is (rho, delta), got {_told(odometer)}") from None
+            # A list could be changed later.
+            self._asked = (limit, order, (rho, delta))
             self._native = _ndp.Ledger(None, None, number_of(delta, "delta"), number_of(rho, "rho"))
         elif limit is None:
             self._native = _ndp.Ledger()
@@ -631,8 +633,11 @@ class Ledger:
         """What is protected, from whom, under what, and by which theorems, of all runs together; None before the first run."""
         if not self._said:
             return None
-        by_seen = self.odometer is not None or any(record[-1] != "fixed" for record in self._records)
-        return statement_of_runs(self._said, self._labels, chosen_by_seen=by_seen)
+        return statement_of_runs(self._said, self._labels, chosen_by_seen=self._by_seen(len(self._said)))
+
+    def _by_seen(self, runs: int) -> bool:
+        """Whether so many of the first runs were chosen, or may be ended, by what was seen."""
+        return self.odometer is not None or any(record[-1] != "fixed" for record in self._records[:runs])
 
     @property
     def failure(self) -> float:
@@ -664,11 +669,16 @@ class Ledger:
         -------
         Profile
         """
-        native = self._native.spent(*self._pair(node, observer))
-        return Profile(native, (_spent, (self, node, observer)), node)
+        place, members = self._pair(node, observer)
+        native = self._native.spent(place, members, whom((members, True, False, []), self._labels))
+        # Runs that are recorded later are none of its.
+        return Profile(native, (_spent, (self, node, observer, len(self._records))), node)
 
     def remaining(self, node: Hashable, observer: Hashable) -> UpperBound:
-        """What is left of the limit for a pair, in its terms, for a run chosen in advance: a run that costs as much at most fits.
+        """What is left of the limit for a pair, in its terms, for a run chosen in advance.
+
+        A run that costs as much at most fits where the limit is one of ``mu``, or of a Rényi loss at an order; of an
+        ``(epsilon, delta)`` this is said of a Gaussian run alone: `fits` asks about any.
 
         Parameters
         ----------
@@ -733,5 +743,6 @@ def _ledger(
     return ledger
 
 
-def _spent(ledger: Ledger, node: Hashable, observer: Hashable) -> Profile:
-    return ledger.spent(node, observer)
+def _spent(ledger: Ledger, node: Hashable, observer: Hashable, runs: int) -> Profile:
+    first = ledger if runs == len(ledger._records) else _ledger(ledger.limit, ledger.order, ledger.odometer, ledger._records[:runs])
+    return first.spent(node, observer)

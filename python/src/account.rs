@@ -78,11 +78,20 @@ impl Account {
 
 #[pymethods]
 impl Account {
-    /// What the observer can tell about node `u`.
-    fn profile(&self, py: Python<'_>, u: usize, sigma: f64, sensitivity: f64) -> Result<Profile, Fault> {
+    /// What the observer, by the labels that Python knows, can tell about node `u`.
+    fn profile(
+        &self,
+        py: Python<'_>,
+        u: usize,
+        sigma: f64,
+        sensitivity: f64,
+        against: &str,
+    ) -> Result<Profile, Fault> {
         let (cell, noise) = (Arc::clone(&self.cell), noise(sigma, sensitivity)?);
         self.held().terms().check_sensitivity(sensitivity)?;
-        Ok(Profile(run(py, move || Ok(cell.borrow_dependent().profile(u, noise)?))?))
+        let mut found = run(py, move || Ok(cell.borrow_dependent().profile(u, noise)?))?;
+        found.against = against.into();
+        Ok(Profile(found))
     }
 
     /// The losses of all nodes in the same terms, infinite for members, and whether all are exact.
@@ -122,11 +131,6 @@ impl Account {
     /// Probability that the account is too small, at most.
     fn failure(&self) -> f64 {
         self.held().failure()
-    }
-
-    /// Who observes, in words.
-    fn words(&self) -> String {
-        self.held().observer().to_string()
     }
 }
 
@@ -375,8 +379,10 @@ impl Ledger {
         Ok(self.lock()?.ledgers.as_ref().map_or(0.0, PairLedgers::failure))
     }
 
-    fn spent(&self, u: usize, members: Vec<usize>) -> Result<Profile, Fault> {
-        Ok(Profile(self.pair(u, &members)?.spent()?))
+    fn spent(&self, u: usize, members: Vec<usize>, against: &str) -> Result<Profile, Fault> {
+        let mut spent = self.pair(u, &members)?.spent()?;
+        spent.against = against.into();
+        Ok(Profile(spent))
     }
 
     fn remaining(&self, u: usize, members: Vec<usize>) -> Result<Number, Fault> {

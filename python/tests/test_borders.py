@@ -224,7 +224,7 @@ def test_a_laziness_out_of_range_is_refused_at_once(laziness: float) -> None:
 def test_an_odometer_is_two_numbers(odometer):
     with pytest.raises(ndp.NdpError, match=r"an odometer is \(rho, delta\), got"):
         ndp.Ledger(odometer=odometer)
-    assert ndp.Ledger(odometer=[1.0, 1e-5]).odometer == [1.0, 1e-5]
+    assert ndp.Ledger(odometer=[1.0, 1e-5]).odometer == (1.0, 1e-5)
 
 
 @pytest.mark.parametrize("wrong", [10**400, 10**5000, "a", [None]], ids=["large", "larger", "text", "list"])

@@ -1,5 +1,7 @@
 """Noise for a target, comparison, audit, ledger, walks and printed formulas, from Python."""
 
+import copy
+import math
 import pickle
 
 import networkx as nx
@@ -238,3 +240,44 @@ def test_html_and_tables():
     assert len(pairs) == 34 * 33
     row = pairs[(pairs["node"] == 5) & (pairs["observer"] == 11)].iloc[0]
     assert row["unit"] == p.losses(11).unit[p.graph.index(5)]
+
+
+def test_observers_are_named_by_their_labels():
+    """Two runs whose nodes are listed in another order: a place is another node in each."""
+    forwards, backwards = nx.path_graph(4), nx.Graph()
+    backwards.add_nodes_from([3, 2, 1, 0])
+    backwards.add_edges_from(forwards.edges)
+    p, q = ndp.gossip(forwards, rounds=1), ndp.gossip(backwards, rounds=1)
+    assert q.account(observer=3).profile(1, sigma=1.0).against == "node 3" and "of node 3:" in repr(q.account(observer=3))
+    same = ndp.Profile.compose([p.account(observer=0).profile(1, 1.0), q.account(observer=0).profile(1, 1.0)])
+    assert same.against == "node 0" and float(same.mu) == pytest.approx(math.sqrt(2), rel=1e-9)
+    other = ndp.Profile.compose([p.account(observer=0).profile(1, 1.0), q.account(observer=3).profile(1, 1.0)])
+    assert other.against == "the observer of each part, who sees that part alone"
+    ledger = ndp.Ledger()
+    ledger.record(p, 1.0)
+    ledger.record(q, 1.0)
+    assert ledger.spent(1, 0).against == "node 0"
+    texts = ndp.gossip([("x", "y"), ("y", "z")], rounds=1)
+    assert texts.account(coalition=["z", "x"]).profile("y", 1.0).against == "nodes 'x', 'z' together"
+    assert texts.account(coalition=[]).profile("y", 1.0).against == "an outsider"
+
+
+def test_what_was_spent_is_about_the_runs_so_far():
+    p, ledger = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=3), ndp.Ledger()
+    ledger.record(p, 2.0)
+    one = ledger.spent(1, 0)
+    said = one.statement
+    ledger.record(p, 0.5)
+    for again in (one, copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert float(again.mu) == float(one.mu) and again.statement == said
+    two = ledger.spent(1, 0)
+    assert float(two.mu) > 4 * float(one.mu) and two.statement != said and "is fixed before the first" in two.statement.line
+    odometer = ndp.Ledger(odometer=(1.0, 1e-5))
+    odometer.record(p, 2.0)
+    assert odometer.spent(1, 0).statement.data["assumes"] == odometer.statement.data["assumes"]
+    assert "chosen-by-seen" in odometer.statement.data["assumes"]
+
+
+def test_what_is_guaranteed_from_below_is_rounded_down():
+    assert ndp.upper(ndp.Exact(0.12345678, "type II error"), 3) == 0.123
+    assert ndp.upper(ndp.Exact(0.12345678, "mu"), 3) == 0.124
