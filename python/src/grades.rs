@@ -289,6 +289,31 @@ fn told(number: &Bound<'_, PyAny>, needed: &str, key: &str) -> PyResult<Told> {
     }
 }
 
+/// A parameter: a number that a guarantee of anything has no business in.
+pub(crate) fn plain(number: &Bound<'_, PyAny>) -> PyResult<f64> {
+    match what(number)? {
+        Some(got) if !got.is_empty() => {
+            Err(PyTypeError::new_err(format!("a plain number is needed, got one that is {got:?}")))
+        }
+        _ => number.extract(),
+    }
+}
+
+/// A delta at which something is asked.
+pub(crate) fn a_delta(number: &Bound<'_, PyAny>) -> PyResult<f64> {
+    Ok(told(number, "delta", "")?.value)
+}
+
+/// An epsilon at which something is asked.
+pub(crate) fn an_epsilon(number: &Bound<'_, PyAny>) -> PyResult<f64> {
+    Ok(told(number, "epsilon", "")?.value)
+}
+
+/// A Gaussian parameter as one of several.
+pub(crate) fn a_mu(number: &Bound<'_, PyAny>) -> PyResult<f64> {
+    Ok(told(number, "mu", "")?.value)
+}
+
 macro_rules! given {
     ($($(#[$doc:meta])* $name:ident is $what:literal at $key:literal),*) => {
         $(

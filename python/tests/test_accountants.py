@@ -299,3 +299,38 @@ def test_a_needed_noise_is_shown_rounded_up():
     assert isinstance(sigma, float) and float(f"{sigma:.3f}") >= sigma and float(f"{sigma:.2f}") - 0.01 < sigma < float(f"{sigma:.2f}")
     assert repr(needed) == f"Gaussian(sigma={float(sigma)!r}, sensitivity={needed.sensitivity!r})"
     assert pickle.loads(pickle.dumps(needed)) == needed == acc.Gaussian(sigma, needed.sensitivity)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda A: A.Zcdp(A.Gaussian(0.25).mu),
+        lambda A: A.SampledGaussian(1.0, ndp.Exact(0.25, "unit loss")),
+        lambda A: A.Gaussian.within(A.Gaussian(1.0).epsilon(0.1), 1e-6),
+        lambda A: A.gaussian_mu(A.Gaussian(1.0).epsilon(0.1), 1e-6),
+        lambda A: A.classic_sigma(A.Gaussian(1.0).epsilon(0.1), 1e-6, 1.0),
+        lambda A: A.local_sigma(1, 1.0, A.Gaussian(1.0).epsilon(0.1), 1e-6),
+        lambda A: A.RandomizedResponse.with_epsilon(4, A.Gaussian(1.0).epsilon(0.1)),
+        lambda A: A.Laplace(A.Gaussian(1.0).rdp(2.0)),
+        lambda A: A.Gaussian(1.0, A.Gaussian(1.0).rdp(2.0)),
+        lambda A: A.Gaussian(1.0).delta(A.Gaussian(1.0).mu),
+        lambda A: A.Laplace(1.0).epsilon(ndp.Exact(1e-3, "mu")),
+        lambda A: A.LossLaw.gaussian(1.0).epsilon(ndp.Exact(1e-3, "mu")),
+        lambda A: A.LossLaw.gaussian(1.0).rdp(A.Gaussian(1.0).mu),
+        lambda A: A.shuffle_delta(ndp.Exact(0.2, "mu"), 100, 0.1),
+        lambda A: A.subsample_poisson(ndp.Exact(1.0, "epsilon", {"delta": 1e-6}), 1e-6, ndp.Exact(0.1, "delta", {"epsilon": 1.0})),
+    ],
+)
+def test_a_guarantee_of_another_kind_is_refused(asked):
+    with pytest.raises((TypeError, ndp.NdpError)):
+        asked(ndp.accountants)
+
+
+def test_a_guarantee_of_the_right_kind_is_taken():
+    accountants = ndp.accountants
+    one = accountants.Gaussian(1.0)
+    assert accountants.Gaussian.within(one.epsilon(1e-6), 1e-6).sigma == pytest.approx(1.0, rel=1e-9)
+    assert float(accountants.SampledGaussian(1.0, one.mu).rdp(2.0)) == pytest.approx(1.0, rel=1e-9)
+    assert float(one.delta(one.epsilon(1e-3))) == pytest.approx(1e-3, rel=1e-9)
+    response = accountants.RandomizedResponse.with_epsilon(4, 1.0)
+    assert accountants.RandomizedResponse.with_epsilon(4, response.local_epsilon).gamma == pytest.approx(response.gamma, rel=1e-12)

@@ -4,7 +4,7 @@ use super::amplified::{CappedWalk, FederatedRun, PoissonGaussian, SampledGaussia
 use super::common::{Release, words};
 use super::mechanisms::{DiscreteLaplace, Gaussian, Laplace, RandomizedResponse, ZcdpRelease};
 use crate::errors::Fault;
-use crate::grades::{Number, renyi_loss};
+use crate::grades::{Number, a_delta, an_epsilon, renyi_loss};
 use ndp_dp::{Delta, Guarantee, Mechanism, Neighbors, Order, RdpAccountant, UpperBound};
 use pyo3::prelude::*;
 
@@ -147,7 +147,7 @@ impl Accountant {
     /// Returns
     /// -------
     /// UpperBound
-    fn epsilon(&self, delta: f64) -> Result<Number, Fault> {
+    fn epsilon(&self, #[pyo3(from_py_with = a_delta)] delta: f64) -> Result<Number, Fault> {
         Ok(Number::new(self.inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
     }
 
@@ -160,7 +160,7 @@ impl Accountant {
     /// Returns
     /// -------
     /// UpperBound
-    fn delta(&self, epsilon: f64) -> Result<Number, Fault> {
+    fn delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
         Ok(Number::new(self.inner.delta(epsilon)?, "delta").with("epsilon", epsilon))
     }
 

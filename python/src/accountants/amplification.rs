@@ -2,7 +2,7 @@
 
 use super::functions::epsilon;
 use crate::errors::Fault;
-use crate::grades::{Epsilon, Nats, Noise, Number};
+use crate::grades::{Epsilon, Nats, Noise, Number, a_delta, an_epsilon, plain};
 use crate::worker::run;
 use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_dp::federated::ContractionFactor;
@@ -34,7 +34,12 @@ use pyo3::prelude::*;
 /// >>> ndp.accountants.subsample(1.0, 1e-6, sample=10, population=1000)
 /// UpperBound(0.0170369, 'epsilon', {'delta': 1e-08})
 #[pyfunction]
-pub(crate) fn subsample(epsilon: Epsilon, delta: f64, sample: u64, population: u64) -> Result<Number, Fault> {
+pub(crate) fn subsample(
+    epsilon: Epsilon,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
+    sample: u64,
+    population: u64,
+) -> Result<Number, Fault> {
     let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
     Ok(self::epsilon(subsampling::without_replacement(release, sample, population)?))
 }
@@ -58,7 +63,11 @@ pub(crate) fn subsample(epsilon: Epsilon, delta: f64, sample: u64, population: u
 /// >>> ndp.accountants.subsample_poisson(1.0, 1e-6, rate=0.01)
 /// UpperBound(0.0170369, 'epsilon', {'delta': 1e-08})
 #[pyfunction]
-pub(crate) fn subsample_poisson(epsilon: Epsilon, delta: f64, rate: f64) -> Result<Number, Fault> {
+pub(crate) fn subsample_poisson(
+    epsilon: Epsilon,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
+    #[pyo3(from_py_with = plain)] rate: f64,
+) -> Result<Number, Fault> {
     let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
     Ok(self::epsilon(subsampling::poisson(release, rate)?))
 }
@@ -92,7 +101,7 @@ pub(crate) fn shuffle(
     py: Python<'_>,
     local_epsilon: Epsilon,
     count: u64,
-    delta: f64,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
     labels: Option<u32>,
 ) -> Result<Number, Fault> {
     // A local guarantee is one without failures.
@@ -130,7 +139,7 @@ pub(crate) fn shuffle(
 #[pyo3(signature = (epsilon, local_epsilon, count, rule="clones", labels=None))]
 pub(crate) fn shuffle_delta(
     py: Python<'_>,
-    epsilon: f64,
+    #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
     local_epsilon: Epsilon,
     count: u64,
     rule: &str,
@@ -179,10 +188,10 @@ pub(crate) fn shuffle_delta(
 #[pyfunction]
 #[pyo3(signature = (lipschitz, sigma, steps, contraction=1.0))]
 pub(crate) fn iterated_mu(
-    lipschitz: f64,
+    #[pyo3(from_py_with = plain)] lipschitz: f64,
     sigma: Noise,
     steps: u64,
-    contraction: f64,
+    #[pyo3(from_py_with = plain)] contraction: f64,
 ) -> Result<Number, Fault> {
     let step = NoisyStep::new(lipschitz, Sigma::new(sigma.0)?)?;
     let mu = step.mu_after(steps, ContractionFactor::new(contraction)?)?;
@@ -207,7 +216,11 @@ pub(crate) fn iterated_mu(
 /// >>> ndp.accountants.gaussian_contraction(0.0, diameter=2.0, sigma=1.0)
 /// Exact(0.68269, 'coefficient')
 #[pyfunction]
-pub(crate) fn gaussian_contraction(epsilon: f64, diameter: f64, sigma: Noise) -> Result<Number, Fault> {
+pub(crate) fn gaussian_contraction(
+    #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
+    #[pyo3(from_py_with = plain)] diameter: f64,
+    sigma: Noise,
+) -> Result<Number, Fault> {
     // Written so that NaN fails.
     if !(0.0..).contains(&diameter) {
         let (name, condition) = ("the diameter", "be nonnegative");
@@ -236,7 +249,10 @@ pub(crate) fn gaussian_contraction(epsilon: f64, diameter: f64, sigma: Noise) ->
 /// >>> ndp.accountants.kernel_contraction([[0.75, 0.25], [0.25, 0.75]], 0.0)
 /// Exact(0.5, 'coefficient')
 #[pyfunction]
-pub(crate) fn kernel_contraction(rows: Vec<Vec<f64>>, epsilon: f64) -> Result<Number, Fault> {
+pub(crate) fn kernel_contraction(
+    rows: Vec<Vec<f64>>,
+    #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
+) -> Result<Number, Fault> {
     Ok(Number::new(contraction::kernel_coefficient(&rows, epsilon)?, "coefficient"))
 }
 
@@ -258,7 +274,11 @@ pub(crate) fn kernel_contraction(rows: Vec<Vec<f64>>, epsilon: f64) -> Result<Nu
 /// >>> ndp.accountants.hockey_stick([0.75, 0.25], [0.25, 0.75], 0.0)
 /// Exact(0.5, 'delta', {'epsilon': 0.0})
 #[pyfunction]
-pub(crate) fn hockey_stick(p: Vec<f64>, q: Vec<f64>, epsilon: f64) -> Result<Number, Fault> {
+pub(crate) fn hockey_stick(
+    p: Vec<f64>,
+    q: Vec<f64>,
+    #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
+) -> Result<Number, Fault> {
     Ok(Number::new(contraction::kernel_coefficient(&[p, q], epsilon)?, "delta").with("epsilon", epsilon))
 }
 
@@ -281,7 +301,10 @@ pub(crate) fn hockey_stick(p: Vec<f64>, q: Vec<f64>, epsilon: f64) -> Result<Num
 /// True
 #[pyfunction]
 #[pyo3(name = "mixture")]
-pub(crate) fn mixture_loss(parts: Vec<(f64, Nats)>, order: f64) -> Result<Number, Fault> {
+pub(crate) fn mixture_loss(
+    parts: Vec<(f64, Nats)>,
+    #[pyo3(from_py_with = plain)] order: f64,
+) -> Result<Number, Fault> {
     let part = |(weight, loss): (f64, Nats)| Ok::<_, Fault>(Part { weight, loss: loss.at(order)? });
     let parts = parts.into_iter().map(part).collect::<Result<Vec<_>, _>>()?;
     Ok(Number::new(mixture::log_mean_exp(Order::new(order)?, &parts)?, "Rényi loss").with("order", order))
@@ -304,7 +327,11 @@ pub(crate) fn mixture_loss(parts: Vec<(f64, Nats)>, order: f64) -> Result<Number
 /// >>> ndp.accountants.contributions(10_000, 0.01, delta=1e-6)
 /// Exact(151, 'count')
 #[pyfunction]
-pub(crate) fn contributions(steps: u64, p: f64, delta: f64) -> Result<Number, Fault> {
+pub(crate) fn contributions(
+    steps: u64,
+    #[pyo3(from_py_with = plain)] p: f64,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
+) -> Result<Number, Fault> {
     Ok(Number::new(tails::n_exact(steps, p, Delta::new(delta)?)?, "count").with("delta", delta))
 }
 
@@ -327,10 +354,11 @@ pub(crate) fn contributions(steps: u64, p: f64, delta: f64) -> Result<Number, Fa
 #[pyfunction]
 pub(crate) fn local_sigma(
     contributions: u64,
-    lipschitz: f64,
-    epsilon: f64,
-    delta: f64,
+    #[pyo3(from_py_with = plain)] lipschitz: f64,
+    epsilon: Epsilon,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
 ) -> Result<Number, Fault> {
+    let epsilon = epsilon.at(delta)?;
     let moved = Sensitivity::new(2.0 * lipschitz * (contributions as f64).sqrt())?.get();
     // Above what two roundings lost.
     let moved = Sensitivity::new(moved.next_up().next_up())?;
@@ -358,9 +386,9 @@ pub(crate) fn central_epsilon(
     py: Python<'_>,
     users: u64,
     steps: u64,
-    lipschitz: f64,
+    #[pyo3(from_py_with = plain)] lipschitz: f64,
     sigma: Noise,
-    delta: f64,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
 ) -> Result<Number, Fault> {
     let (sigma, delta) = (Sigma::new(sigma.0)?, Delta::new(delta)?);
     run(py, move || Ok(epsilon(baselines::central_approx_dp(users, steps, lipschitz, sigma, delta)?)))
@@ -389,11 +417,11 @@ pub(crate) fn central_sigma(
     py: Python<'_>,
     users: u64,
     steps: u64,
-    lipschitz: f64,
-    epsilon: f64,
-    delta: f64,
+    #[pyo3(from_py_with = plain)] lipschitz: f64,
+    epsilon: Epsilon,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
 ) -> Result<Number, Fault> {
-    let delta = Delta::new(delta)?;
+    let (epsilon, delta) = (epsilon.at(delta)?, Delta::new(delta)?);
     run(py, move || {
         let found = calibration::smallest_sigma(epsilon, |sigma| {
             let spent = baselines::central_approx_dp(users, steps, lipschitz, sigma, delta)?;
@@ -430,9 +458,9 @@ pub(crate) fn hidden_graph(
     observers: usize,
     degree: usize,
     rounds: usize,
-    order: f64,
+    #[pyo3(from_py_with = plain)] order: f64,
     sigma: Noise,
-    sensitivity: f64,
+    #[pyo3(from_py_with = plain)] sensitivity: f64,
 ) -> Result<Number, Fault> {
     let setting = RandomGraph { nodes, observers, degree, rounds };
     let (at, sensitivity, sigma) = (Order::new(order)?, Sensitivity::new(sensitivity)?, Sigma::new(sigma.0)?);

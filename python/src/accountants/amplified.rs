@@ -2,7 +2,7 @@
 
 use super::common::{delta_of, epsilon_of, mechanism, rdp_of};
 use crate::errors::Fault;
-use crate::grades::{Noise, Number};
+use crate::grades::{Noise, Number, a_delta, a_mu, an_epsilon, plain};
 use crate::worker::run;
 use ndp_dp::baselines;
 use ndp_dp::federated::{self, ContractionFactor, FederatedParameters};
@@ -30,7 +30,7 @@ mechanism! {
     /// >>> bool(spent.epsilon(delta=1e-5) < 2.2)
     /// True
     PoissonGaussian(subsampling::PoissonGaussian), "PoissonGaussian",
-    (sigma: Noise, rate: f64, sensitivity: f64 = 1.0) => {
+    (sigma: Noise, #[pyo3(from_py_with = plain)] rate: f64, #[pyo3(from_py_with = plain)] sensitivity: f64 = 1.0) => {
         let sigma = Sigma::new(sigma.0)?;
         let release = ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma };
         subsampling::PoissonGaussian::new(release, rate)?
@@ -62,7 +62,7 @@ mechanism! {
     /// >>> bool(step.rdp(2.0) < 0.001)
     /// True
     SampledGaussian(baselines::SampledGaussian), "SampledGaussian",
-    (rate: f64, mu: f64) => baselines::SampledGaussian::new(rate, mu)?,
+    (#[pyo3(from_py_with = plain)] rate: f64, #[pyo3(from_py_with = a_mu)] mu: f64) => baselines::SampledGaussian::new(rate, mu)?,
     neighbors: Some(Neighbors::ReplaceOne),
     epsilon: |inner, delta| epsilon_of(&inner, delta),
     delta: |inner, epsilon| delta_of(&inner, epsilon),
@@ -97,8 +97,8 @@ mechanism! {
     /// >>> bool(run.delta(1.0) < 1.1e-5), bool(run.all_models_delta(1.0) > 4e-5)
     /// (True, True)
     FederatedRun(federated::FederatedDescent), "FederatedRun",
-    (users: u64, batch: u64, lipschitz: f64, smoothness: f64, radius: f64, step: f64, sigma: Noise,
-        convexity: f64 = 0.0) => {
+    (users: u64, batch: u64, #[pyo3(from_py_with = plain)] lipschitz: f64, #[pyo3(from_py_with = plain)] smoothness: f64, #[pyo3(from_py_with = plain)] radius: f64, #[pyo3(from_py_with = plain)] step: f64, sigma: Noise,
+        #[pyo3(from_py_with = plain)] convexity: f64 = 0.0) => {
         let factor = ContractionFactor::strongly_convex(step, convexity, smoothness)?;
         let parameters = FederatedParameters { users, batch, lipschitz, radius, step, sigma: sigma.0 };
         federated::FederatedDescent::new(parameters, factor)?
@@ -118,7 +118,7 @@ mechanism! {
         /// Returns
         /// -------
         /// UpperBound
-        fn theorem2_delta(&self, epsilon: f64) -> Result<Number, Fault> {
+        fn theorem2_delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
             Ok(Number::new(self.inner.theorem2_delta(epsilon)?, "delta").with("epsilon", epsilon))
         }
 
@@ -131,7 +131,7 @@ mechanism! {
         /// Returns
         /// -------
         /// UpperBound
-        fn all_models_delta(&self, epsilon: f64) -> Result<Number, Fault> {
+        fn all_models_delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
             Ok(Number::new(self.inner.all_models_delta(epsilon)?, "delta").with("epsilon", epsilon))
         }
 
@@ -144,7 +144,7 @@ mechanism! {
         /// Returns
         /// -------
         /// Printed
-        fn printed_delta(&self, epsilon: f64) -> Result<Number, Fault> {
+        fn printed_delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
             let printed = ndp_printed::contraction::figure_delta(&self.inner, epsilon)?;
             Ok(Number::new(printed, "delta").with("epsilon", epsilon))
         }
@@ -181,7 +181,7 @@ mechanism! {
     /// >>> bool(walk.epsilon(delta=1e-6) < 0.33)
     /// True
     CappedWalk(iteration::CappedWalk), "CappedWalk",
-    (contributions: u64, lipschitz: f64, sigma: Noise, users: u64, colluders: u64 = 1) => {
+    (contributions: u64, #[pyo3(from_py_with = plain)] lipschitz: f64, sigma: Noise, users: u64, colluders: u64 = 1) => {
         let step = NoisyStep::new(lipschitz, Sigma::new(sigma.0)?)?;
         iteration::CappedWalk::new(contributions, step, users, colluders)?
     },
@@ -217,7 +217,7 @@ mechanism! {
     /// >>> bool(walk.epsilon(delta=1e-6) < 0.5)
     /// True
     WalkDescent(iteration::WalkDescent), "WalkDescent",
-    (steps: u64, users: u64, lipschitz: f64, sigma: Noise, colluders: u64 = 1, published: bool = false,
+    (steps: u64, users: u64, #[pyo3(from_py_with = plain)] lipschitz: f64, sigma: Noise, colluders: u64 = 1, published: bool = false,
         given_first: bool = false, longest: u64 = 1000) => {
         let last_iterate = if published { iteration::LastIterate::Published } else { iteration::LastIterate::Withheld };
         let first_holder = if given_first { iteration::FirstHolder::Given } else { iteration::FirstHolder::Uniform };

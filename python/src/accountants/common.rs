@@ -43,7 +43,7 @@ macro_rules! mechanism {
     (
         $(#[$doc:meta])*
         $name:ident($inner:ty), $text:literal,
-        ($($arg:ident: $ty:ty $(= $default:tt)?),*) => $new:expr,
+        ($($(#$kind:tt)? $arg:ident: $ty:ty $(= $default:tt)?),*) => $new:expr,
         neighbors: $neighbors:expr,
         epsilon: |$e:ident, $delta:ident| $epsilon_body:expr,
         delta: |$d:ident, $epsilon:ident| $delta_body:expr,
@@ -71,7 +71,7 @@ macro_rules! mechanism {
         impl $name {
             #[new]
             #[pyo3(signature = ($($arg $(= $default)?),*))]
-            fn new($($arg: $ty),*) -> Result<Self, Fault> {
+            fn new($($(#$kind)? $arg: $ty),*) -> Result<Self, Fault> {
                 Ok(Self { inner: $new, $($arg),* })
             }
 
@@ -97,7 +97,7 @@ macro_rules! mechanism {
             /// Returns
             /// -------
             /// Guarantee
-            fn rdp(&self, py: Python<'_>, order: f64) -> Result<Number, Fault> {
+            fn rdp(&self, py: Python<'_>, #[pyo3(from_py_with = plain)] order: f64) -> Result<Number, Fault> {
                 let inner = self.inner.clone();
                 run(py, move || rdp_of(&inner, order))
             }
@@ -120,7 +120,7 @@ macro_rules! mechanism {
             /// Returns
             /// -------
             /// Guarantee
-            fn epsilon(&self, py: Python<'_>, delta: f64) -> Result<Number, Fault> {
+            fn epsilon(&self, py: Python<'_>, #[pyo3(from_py_with = a_delta)] delta: f64) -> Result<Number, Fault> {
                 let $e = self.inner.clone();
                 let $delta = delta;
                 run(py, move || $epsilon_body)
@@ -136,7 +136,7 @@ macro_rules! mechanism {
             /// Returns
             /// -------
             /// Guarantee
-            fn delta(&self, py: Python<'_>, epsilon: f64) -> Result<Number, Fault> {
+            fn delta(&self, py: Python<'_>, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
                 let $d = self.inner.clone();
                 let $epsilon = epsilon;
                 run(py, move || $delta_body)

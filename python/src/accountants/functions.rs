@@ -1,7 +1,7 @@
 //! Gaussian releases, composition and conversion.
 
 use crate::errors::Fault;
-use crate::grades::{Epsilon, Lower, Mu, Nats, Number};
+use crate::grades::{Epsilon, Lower, Mu, Nats, Number, a_delta, an_epsilon, plain};
 use crate::worker::run;
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::{
@@ -43,7 +43,7 @@ fn word(rule: Rule) -> &'static str {
 /// >>> ndp.accountants.gaussian_epsilon(0.5, delta=1e-6)
 /// Exact(2.25409, 'epsilon', {'delta': 1e-06})
 #[pyfunction]
-pub(crate) fn gaussian_epsilon(mu: Mu, delta: f64) -> Result<Number, Fault> {
+pub(crate) fn gaussian_epsilon(mu: Mu, #[pyo3(from_py_with = a_delta)] delta: f64) -> Result<Number, Fault> {
     let epsilon = Gdp::new(mu.value())?.epsilon(Delta::new(delta)?);
     Ok(Number::new(epsilon, "epsilon").with("delta", delta).no_better_than(mu.grade()))
 }
@@ -65,7 +65,10 @@ pub(crate) fn gaussian_epsilon(mu: Mu, delta: f64) -> Result<Number, Fault> {
 /// >>> ndp.accountants.gaussian_delta(0.5, epsilon=1.0)
 /// Exact(0.0068296, 'delta', {'epsilon': 1.0})
 #[pyfunction]
-pub(crate) fn gaussian_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
+pub(crate) fn gaussian_delta(
+    mu: Mu,
+    #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
+) -> Result<Number, Fault> {
     let delta = Gdp::new(mu.value())?.delta(epsilon)?;
     Ok(Number::new(delta, "delta").with("epsilon", epsilon).no_better_than(mu.grade()))
 }
@@ -87,7 +90,10 @@ pub(crate) fn gaussian_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
 /// >>> bool(ndp.accountants.gaussian_log_delta(0.5, epsilon=40.0) < -3000)
 /// True
 #[pyfunction]
-pub(crate) fn gaussian_log_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
+pub(crate) fn gaussian_log_delta(
+    mu: Mu,
+    #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
+) -> Result<Number, Fault> {
     let log_delta = Gdp::new(mu.value())?.log_delta(epsilon)?;
     Ok(Number::new(log_delta, "log delta").with("epsilon", epsilon).no_better_than(mu.grade()))
 }
@@ -108,8 +114,11 @@ pub(crate) fn gaussian_log_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> 
 /// >>> round(ndp.accountants.gaussian_mu(1.0, delta=1e-6), 4)
 /// 0.2367
 #[pyfunction]
-pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<Lower, Fault> {
-    Ok(Lower(Measure::Approx(Delta::new(delta)?).largest_mu(epsilon)?.mu()))
+pub(crate) fn gaussian_mu(
+    epsilon: Epsilon,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
+) -> Result<Lower, Fault> {
+    Ok(Lower(Measure::Approx(Delta::new(delta)?).largest_mu(epsilon.at(delta)?)?.mu()))
 }
 
 /// The Gaussian parameter of several releases together: the root of the sum of squares, exact.
@@ -154,7 +163,7 @@ pub(crate) fn gaussian_compose(mus: Vec<Mu>) -> Result<Number, Fault> {
 /// >>> ndp.accountants.gaussian_trade_off(0.0, 0.25)
 /// Exact(0.749999, 'type II error')
 #[pyfunction]
-pub(crate) fn gaussian_trade_off(mu: Mu, alpha: f64) -> Result<Number, Fault> {
+pub(crate) fn gaussian_trade_off(mu: Mu, #[pyo3(from_py_with = plain)] alpha: f64) -> Result<Number, Fault> {
     // Against an upper bound on mu the error is a lower bound, which is the safe side of a type II error.
     let error = Gdp::new(mu.value())?.trade_off(alpha)?;
     Ok(Number::new(error, "type II error").no_better_than(mu.grade()))
@@ -179,8 +188,12 @@ pub(crate) fn gaussian_trade_off(mu: Mu, alpha: f64) -> Result<Number, Fault> {
 /// UpperBound(10.5977, 'sigma')
 #[pyfunction]
 #[pyo3(signature = (epsilon, delta, sensitivity=1.0))]
-pub(crate) fn classic_sigma(epsilon: f64, delta: f64, sensitivity: f64) -> Result<Number, Fault> {
-    let release = Gaussian::classic(epsilon, Delta::new(delta)?, Sensitivity::new(sensitivity)?)?;
+pub(crate) fn classic_sigma(
+    epsilon: Epsilon,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
+    #[pyo3(from_py_with = plain)] sensitivity: f64,
+) -> Result<Number, Fault> {
+    let release = Gaussian::classic(epsilon.at(delta)?, Delta::new(delta)?, Sensitivity::new(sensitivity)?)?;
     Ok(Number::new(release.map(|release| release.sigma), "sigma"))
 }
 
@@ -204,7 +217,11 @@ pub(crate) fn classic_sigma(epsilon: f64, delta: f64, sensitivity: f64) -> Resul
 /// >>> bool(total < 5.3), total.detail["rule"]
 /// (True, 'optimal')
 #[pyfunction]
-pub(crate) fn compose(py: Python<'_>, parts: Vec<(Epsilon, f64, u64)>, delta: f64) -> Result<Number, Fault> {
+pub(crate) fn compose(
+    py: Python<'_>,
+    parts: Vec<(Epsilon, f64, u64)>,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
+) -> Result<Number, Fault> {
     let parts = approx(&parts)?;
     let delta = Delta::new(delta)?;
     run(py, move || {
@@ -268,9 +285,9 @@ pub(crate) fn compose_naive(parts: Vec<(Epsilon, f64, u64)>) -> Result<Number, F
 #[pyo3(name = "compose_advanced", signature = (epsilon, delta, count, slack))]
 pub(crate) fn compose_advanced(
     epsilon: Epsilon,
-    delta: f64,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
     count: u64,
-    slack: f64,
+    #[pyo3(from_py_with = plain)] slack: f64,
 ) -> Result<Number, Fault> {
     let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
     Ok(self::epsilon(composition::advanced(release, count, Delta::new(slack)?)))
@@ -304,9 +321,9 @@ pub(crate) fn compose_advanced(
 pub(crate) fn compose_optimal_delta(
     py: Python<'_>,
     epsilon: Epsilon,
-    delta: f64,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
     count: u64,
-    total: f64,
+    #[pyo3(from_py_with = plain)] total: f64,
 ) -> Result<Number, Fault> {
     let (release, grade) = (ApproxDp::new(epsilon.at(delta)?, delta)?, epsilon.grade(delta));
     run(py, move || {
@@ -334,7 +351,11 @@ pub(crate) fn compose_optimal_delta(
 /// >>> ndp.accountants.rdp_to_epsilon(0.5, order=8.0, delta=1e-5)
 /// UpperBound(1.71411, 'epsilon', {'delta': 1e-05})
 #[pyfunction]
-pub(crate) fn rdp_to_epsilon(rho: Nats, order: f64, delta: f64) -> Result<Number, Fault> {
+pub(crate) fn rdp_to_epsilon(
+    rho: Nats,
+    #[pyo3(from_py_with = plain)] order: f64,
+    #[pyo3(from_py_with = a_delta)] delta: f64,
+) -> Result<Number, Fault> {
     let epsilon = point(rho.at(order)?, order)?.epsilon(Delta::new(delta)?);
     Ok(Number::new(epsilon, "epsilon").with("delta", delta))
 }
@@ -358,7 +379,11 @@ pub(crate) fn rdp_to_epsilon(rho: Nats, order: f64, delta: f64) -> Result<Number
 /// >>> bool(ndp.accountants.rdp_to_delta(0.5, order=8.0, epsilon=2.0) < 1e-5)
 /// True
 #[pyfunction]
-pub(crate) fn rdp_to_delta(rho: Nats, order: f64, epsilon: f64) -> Result<Number, Fault> {
+pub(crate) fn rdp_to_delta(
+    rho: Nats,
+    #[pyo3(from_py_with = plain)] order: f64,
+    #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
+) -> Result<Number, Fault> {
     let delta = point(rho.at(order)?, order)?.delta(epsilon)?;
     Ok(Number::new(delta, "delta").with("epsilon", epsilon))
 }

@@ -2,7 +2,7 @@
 
 use super::accountant::relation;
 use crate::errors::Fault;
-use crate::grades::{Noise, Number};
+use crate::grades::{Noise, Number, a_delta, an_epsilon, plain};
 use crate::worker::run;
 use ndp_dp::loss_law::{Direction, Enclosed, TradeoffPoint};
 use ndp_dp::{
@@ -148,7 +148,11 @@ impl LossLaw {
     /// LossLaw
     #[staticmethod]
     #[pyo3(signature = (sigma, sensitivity=1.0, neighbors=REPLACE))]
-    fn gaussian(sigma: Noise, sensitivity: f64, neighbors: &str) -> Result<Self, Fault> {
+    fn gaussian(
+        sigma: Noise,
+        #[pyo3(from_py_with = plain)] sensitivity: f64,
+        neighbors: &str,
+    ) -> Result<Self, Fault> {
         Self::of(Part::new("gaussian", vec![vec![sigma.0, sensitivity]], relation(neighbors)?))
     }
 
@@ -181,7 +185,11 @@ impl LossLaw {
     /// LossLaw
     #[staticmethod]
     #[pyo3(signature = (scale, sensitivity=1.0, neighbors=REPLACE))]
-    fn laplace(scale: f64, sensitivity: f64, neighbors: &str) -> Result<Self, Fault> {
+    fn laplace(
+        #[pyo3(from_py_with = plain)] scale: f64,
+        #[pyo3(from_py_with = plain)] sensitivity: f64,
+        neighbors: &str,
+    ) -> Result<Self, Fault> {
         Self::of(Part::new("laplace", vec![vec![scale, sensitivity]], relation(neighbors)?))
     }
 
@@ -198,7 +206,11 @@ impl LossLaw {
     /// LossLaw
     #[staticmethod]
     #[pyo3(signature = (scale, sensitivity=1, neighbors=REPLACE))]
-    fn discrete_laplace(scale: f64, sensitivity: u32, neighbors: &str) -> Result<Self, Fault> {
+    fn discrete_laplace(
+        #[pyo3(from_py_with = plain)] scale: f64,
+        sensitivity: u32,
+        neighbors: &str,
+    ) -> Result<Self, Fault> {
         let numbers = vec![vec![scale, f64::from(sensitivity)]];
         Self::of(Part::new("discrete_laplace", numbers, relation(neighbors)?))
     }
@@ -215,7 +227,7 @@ impl LossLaw {
     /// -------
     /// LossLaw
     #[staticmethod]
-    fn randomized_response(labels: u32, gamma: f64) -> Result<Self, Fault> {
+    fn randomized_response(labels: u32, #[pyo3(from_py_with = plain)] gamma: f64) -> Result<Self, Fault> {
         let numbers = vec![vec![f64::from(labels), gamma]];
         Self::of(Part::new("randomized_response", numbers, Neighbors::ReplaceOne))
     }
@@ -232,7 +244,11 @@ impl LossLaw {
     /// LossLaw
     #[staticmethod]
     #[pyo3(signature = (sigma, rate, sensitivity=1.0))]
-    fn sampled_gaussian(sigma: Noise, rate: f64, sensitivity: f64) -> Result<Self, Fault> {
+    fn sampled_gaussian(
+        sigma: Noise,
+        #[pyo3(from_py_with = plain)] rate: f64,
+        #[pyo3(from_py_with = plain)] sensitivity: f64,
+    ) -> Result<Self, Fault> {
         let numbers = vec![vec![sigma.0, sensitivity, rate]];
         Self::of(Part::new("sampled_gaussian", numbers, Neighbors::AddOrRemove))
     }
@@ -249,7 +265,11 @@ impl LossLaw {
     /// LossLaw
     #[staticmethod]
     #[pyo3(signature = (scale, rate, sensitivity=1.0))]
-    fn sampled_laplace(scale: f64, rate: f64, sensitivity: f64) -> Result<Self, Fault> {
+    fn sampled_laplace(
+        #[pyo3(from_py_with = plain)] scale: f64,
+        #[pyo3(from_py_with = plain)] rate: f64,
+        #[pyo3(from_py_with = plain)] sensitivity: f64,
+    ) -> Result<Self, Fault> {
         let numbers = vec![vec![scale, sensitivity, rate]];
         Self::of(Part::new("sampled_laplace", numbers, Neighbors::AddOrRemove))
     }
@@ -343,7 +363,7 @@ impl LossLaw {
     /// Returns
     /// -------
     /// Guarantee
-    fn epsilon(&self, py: Python<'_>, delta: f64) -> Result<Number, Fault> {
+    fn epsilon(&self, py: Python<'_>, #[pyo3(from_py_with = a_delta)] delta: f64) -> Result<Number, Fault> {
         let (law, what) = (self.inner.clone(), self.what("epsilon"));
         run(py, move || Ok(enclosed(law.epsilon(Delta::new(delta)?), &what).with("delta", delta)))
     }
@@ -357,7 +377,11 @@ impl LossLaw {
     /// Returns
     /// -------
     /// Guarantee
-    fn delta(&self, py: Python<'_>, epsilon: f64) -> Result<Number, Fault> {
+    fn delta(
+        &self,
+        py: Python<'_>,
+        #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
+    ) -> Result<Number, Fault> {
         let (law, what) = (self.inner.clone(), self.what("delta"));
         run(py, move || Ok(enclosed(law.delta(epsilon)?, &what).with("epsilon", epsilon)))
     }
@@ -380,7 +404,7 @@ impl LossLaw {
     /// Returns
     /// -------
     /// UpperBound
-    fn rdp(&self, py: Python<'_>, order: f64) -> Result<Number, Fault> {
+    fn rdp(&self, py: Python<'_>, #[pyo3(from_py_with = plain)] order: f64) -> Result<Number, Fault> {
         let (law, what) = (self.inner.clone(), self.what("Rényi loss"));
         run(py, move || {
             let found = law.rdp(Order::new(order)?).unwrap_or(ndp_dp::UpperBound::new(f64::INFINITY));

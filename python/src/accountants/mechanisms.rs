@@ -2,7 +2,7 @@
 
 use super::common::{delta_of, mechanism, rdp_of};
 use crate::errors::Fault;
-use crate::grades::{Noise, Number};
+use crate::grades::{Epsilon, Noise, Number, a_delta, an_epsilon, plain};
 use crate::worker::run;
 use ndp_dp::{Delta, Gdp, Mechanism, Neighbors, Sensitivity, Sigma, Zcdp};
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ mechanism! {
     /// >>> release.mu
     /// Exact(0.5, 'mu')
     Gaussian(ndp_dp::Gaussian), "Gaussian",
-    (sigma: Noise, sensitivity: f64 = 1.0) =>
+    (sigma: Noise, #[pyo3(from_py_with = plain)] sensitivity: f64 = 1.0) =>
         ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma.0)? },
     neighbors: None,
     epsilon: |inner, delta| {
@@ -54,8 +54,8 @@ mechanism! {
         /// Gaussian
         #[staticmethod]
         #[pyo3(signature = (epsilon, delta, sensitivity=1.0))]
-        fn within(epsilon: f64, delta: f64, sensitivity: f64) -> Result<Self, Fault> {
-            let inner = ndp_dp::Gaussian::within(epsilon, Delta::new(delta)?, Sensitivity::new(sensitivity)?)?;
+        fn within(epsilon: Epsilon, #[pyo3(from_py_with = a_delta)] delta: f64, #[pyo3(from_py_with = plain)] sensitivity: f64) -> Result<Self, Fault> {
+            let inner = ndp_dp::Gaussian::within(epsilon.at(delta)?, Delta::new(delta)?, Sensitivity::new(sensitivity)?)?;
             Ok(Self { inner, sigma: Noise(inner.sigma.get()), sensitivity })
         }
 
@@ -87,7 +87,7 @@ mechanism! {
     /// >>> float(ndp.accountants.Laplace(scale=2.0).delta(epsilon=0.5))
     /// 0.0
     Laplace(ndp_dp::Laplace), "Laplace",
-    (scale: f64, sensitivity: f64 = 1.0) => ndp_dp::Laplace::new(Sensitivity::new(sensitivity)?, scale)?,
+    (#[pyo3(from_py_with = plain)] scale: f64, #[pyo3(from_py_with = plain)] sensitivity: f64 = 1.0) => ndp_dp::Laplace::new(Sensitivity::new(sensitivity)?, scale)?,
     neighbors: None,
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
@@ -111,7 +111,7 @@ mechanism! {
     /// >>> bool(ndp.accountants.DiscreteLaplace(scale=2.0).epsilon(delta=0.01) < 0.49)
     /// True
     DiscreteLaplace(ndp_dp::DiscreteLaplace), "DiscreteLaplace",
-    (scale: f64, sensitivity: u32 = 1) => ndp_dp::DiscreteLaplace::new(sensitivity, scale)?,
+    (#[pyo3(from_py_with = plain)] scale: f64, sensitivity: u32 = 1) => ndp_dp::DiscreteLaplace::new(sensitivity, scale)?,
     neighbors: None,
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
@@ -136,7 +136,7 @@ mechanism! {
     /// >>> bool(abs(float(response.delta(epsilon=1.0))) < 1e-15)
     /// True
     RandomizedResponse(ndp_dp::RandomizedResponse), "RandomizedResponse",
-    (labels: u32, gamma: f64) => ndp_dp::RandomizedResponse::new(labels, gamma)?,
+    (labels: u32, #[pyo3(from_py_with = plain)] gamma: f64) => ndp_dp::RandomizedResponse::new(labels, gamma)?,
     neighbors: Some(Neighbors::ReplaceOne),
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
@@ -154,8 +154,8 @@ mechanism! {
         /// -------
         /// RandomizedResponse
         #[staticmethod]
-        fn with_epsilon(labels: u32, local_epsilon: f64) -> Result<Self, Fault> {
-            let inner = ndp_dp::RandomizedResponse::with_epsilon(labels, local_epsilon)?;
+        fn with_epsilon(labels: u32, local_epsilon: Epsilon) -> Result<Self, Fault> {
+            let inner = ndp_dp::RandomizedResponse::with_epsilon(labels, local_epsilon.at(0.0)?)?;
             Ok(Self { inner, labels, gamma: inner.gamma() })
         }
 
@@ -180,7 +180,7 @@ mechanism! {
     /// >>> ndp.accountants.Zcdp(0.125).rdp(2.0)
     /// UpperBound(0.25, 'Rényi loss', {'order': 2.0})
     ZcdpRelease(Zcdp), "Zcdp",
-    (rho: f64) => Zcdp::new(rho)?,
+    (#[pyo3(from_py_with = plain)] rho: f64) => Zcdp::new(rho)?,
     neighbors: None,
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))

@@ -170,11 +170,6 @@ impl Protocol for ReleasedSum {
         ))
     }
 
-    /// The account, which depends on no observer.
-    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        self.account(observer)
-    }
-
     /// The error of the token divided by the number of contributions; on a walk these are independent draws
     /// of nodes.
     fn error_until(&self, noise: NoiseMultiplier, stop: &Stop) -> Result<f64, Error> {

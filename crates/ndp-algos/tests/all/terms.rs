@@ -190,13 +190,15 @@ fn those_who_are_trusted_are_said() {
     assert_eq!(said, expected);
 }
 
-/// Declared reads belong to the statement, and to that of several runs.
+/// Declared reads belong to the statement, and to that of several runs, which are fixed beforehand.
 #[test]
 fn what_is_assumed_stays_when_runs_add_up() {
     let (assumed, plain) = (stated("dsgd:steps=3,alike=1,fixed=1"), stated("muffliato"));
     assert!(assumed.assumes.len() == 2 && plain.assumes.len() == 1);
     for both in [assumed.and(&plain).unwrap(), plain.and(&assumed).unwrap()] {
-        assert_eq!((both.runs, &both.assumes), (2, &assumed.assumes));
+        let mut all = assumed.assumes.clone();
+        all.insert(Assumption::RunsFixed);
+        assert_eq!((both.runs, &both.assumes), (2, &all));
         assert_eq!(both.changes.len(), 2);
         assert!(both.failure >= assumed.failure.max(plain.failure));
     }

@@ -10,11 +10,12 @@ use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_program::constructors::ModelReads;
 use ndp_program::meter::{Feed, Meter, Reading};
-use ndp_program::{MixingMatrix, NodeVerdict, Reads, SensitivitySet};
+use ndp_program::{MixingMatrix, NodeVerdict, Reads, SensitivitySet, Value};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
 
 pub(crate) struct Meters;
 
@@ -29,6 +30,7 @@ impl Part for Meters {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         match number % 10 {
+            4 => return forgotten(rng),
             6 => return rounds(rng),
             8 => return cancelled(rng),
             _ => {}
@@ -321,6 +323,81 @@ fn cancelled(rng: &mut ChaCha8Rng) -> Outcome {
         found => outcome.check(false, || violation("refused", format!("{found:?}"))),
     }
     outcome
+}
+
+/// Single steps, some of which read hidden values, between which values are forgotten, also before anybody has
+/// seen what depends on them. The meter is compared with the account of the recorded program.
+fn forgotten(rng: &mut ChaCha8Rng) -> Outcome {
+    let mut outcome = Outcome::new(Stratum::named("steps that are forgotten", "the account of the record"));
+    let n = rng.random_range(2..=4);
+    let observer = Observer::node(0);
+    let set = match rng.random_range(0..3) {
+        0 => SensitivitySet::SameDirection,
+        1 => SensitivitySet::UseLevel,
+        _ => SensitivitySet::Signs,
+    };
+    let Ok(mut meter) = Meter::new(n, [observer.clone()], set.clone()) else { return outcome };
+    let mut alive: Vec<Value> = Vec::new();
+    for _ in 0..rng.random_range(6..=16) {
+        let node = rng.random_range(0..n);
+        let chosen = chosen(rng, &alive);
+        let fed = match rng.random_range(0..if alive.is_empty() { 2 } else { 9 }) {
+            0 => meter.step(|program| program.contribute(node, Reads::Nothing)).map(|x| alive.push(x)),
+            1 => {
+                let variance = rng.random_range(0..10);
+                meter.step(|program| program.noise([node], variance)).map(|z| alive.push(z))
+            }
+            2..5 => {
+                let terms: Vec<_> =
+                    chosen.iter().map(|&value| ((rng.random_range(1..9_i64), 3), value)).collect();
+                meter.step(|program| program.combine(terms)).map(|y| alive.push(y))
+            }
+            5 => {
+                let reads = Reads::Hidden(Some(chosen));
+                meter.step(|program| program.contribute(node, reads)).map(|x| alive.push(x))
+            }
+            6 | 7 => meter.step(|program| program.send(node, usize::from(node == 0), chosen[0])),
+            _ => {
+                alive.retain(|value| !chosen.contains(value));
+                meter.forget(&chosen).map_err(Error::from)
+            }
+        };
+        let found = fed.and_then(|()| Ok((meter.reading(0)?, meter.program().account(&observer)?)));
+        let mut text = Vec::new();
+        let text = meter.program().write(&mut text).map(|()| String::from_utf8_lossy(&text).into_owned());
+        let violation = |kind: &'static str, what: String| Violation {
+            kind,
+            size: [n as u64, meter.program().values().len() as u64, 0],
+            what: what.clone(),
+            test: format!("// {set:?}, observer 0, what is alive {alive:?}: {what}\n// {text:?}"),
+        };
+        let (reading, account) = match found {
+            Ok(found) => found,
+            Err(error) => {
+                outcome.check(false, || violation("refused", error.to_string()));
+                return outcome;
+            }
+        };
+        for u in 1..n {
+            let lower = match account.verdict(u, &set) {
+                Ok(NodeVerdict::Bounded(loss)) => loss.lower,
+                Ok(NodeVerdict::Noiseless { .. }) => f64::INFINITY,
+                Err(_) => continue,
+            };
+            let found = reading.upper(u).unwrap_or(f64::INFINITY);
+            outcome.check(found >= lower, || {
+                violation("below the truth", format!("node {u}: {found}, the truth is {lower}"))
+            });
+        }
+    }
+    outcome
+}
+
+/// Up to three of these values.
+fn chosen(rng: &mut ChaCha8Rng, alive: &[Value]) -> Vec<Value> {
+    let count = if alive.is_empty() { 0 } else { rng.random_range(1..=3) };
+    let values: BTreeSet<Value> = (0..count).map(|_| alive[rng.random_range(0..alive.len())]).collect();
+    values.into_iter().collect()
 }
 
 fn whole(x: i64) -> BigRational {
