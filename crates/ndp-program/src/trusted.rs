@@ -2,9 +2,8 @@
 
 use crate::build::{Program, Seeing};
 use crate::cached::Trusted;
-use crate::registers::Definition;
+use crate::registers::{Definition, Primitive};
 use num_traits::Zero;
-use std::collections::BTreeSet;
 
 impl Program {
     /// What accounts of the program take for granted.
@@ -19,16 +18,36 @@ impl Program {
         })
     }
 
-    /// Whether some noise does not belong to a single node: several nodes hold it, or none does, as of a
-    /// dealer's noises whose sums are handed out.
+    /// Whether some noise does not belong to a single node: it is known to several nodes or to none, except
+    /// if everything that is handed out of it goes to one node.
     fn shares_noises(&self) -> bool {
-        let mut holders = vec![BTreeSet::new(); self.noises.len()];
-        for event in self.events.iter() {
-            if let (Seeing::Held { by }, Definition::Noise(k)) = (&event.seeing, &self.values[event.value]) {
-                holders[*k].insert(*by);
+        let held = || {
+            self.events.iter().filter_map(|event| match event.seeing {
+                Seeing::Held { by } => Some((event.value, by)),
+                _ => None,
+            })
+        };
+        let mut owners: Vec<Option<usize>> = vec![None; self.noises.len()];
+        let own = |owner: &mut Option<usize>, by: usize| *owner.get_or_insert(by) == by;
+        for (value, by) in held() {
+            if let Definition::Noise(k) = self.values[value]
+                && !own(&mut owners[k], by)
+            {
+                return true;
             }
         }
-        self.noises.iter().zip(&holders).any(|(noise, by)| by.len() != 1 && !noise.variance.is_zero())
+        let hidden: Vec<bool> = owners.iter().map(Option::is_none).collect();
+        for (value, by) in held().filter(|&(value, _)| !matches!(self.values[value], Definition::Noise(_))) {
+            for (primitive, _) in self.form(value) {
+                if let Primitive::Noise(k) = primitive
+                    && hidden[k]
+                    && !own(&mut owners[k], by)
+                {
+                    return true;
+                }
+            }
+        }
+        self.noises.iter().zip(&owners).any(|(noise, owner)| owner.is_none() && !noise.variance.is_zero())
     }
 }
 
@@ -37,8 +56,8 @@ mod tests {
     use super::*;
     use crate::{ProgramError, Reads};
 
-    /// Noises of one node, of two, of none, and of variance 0; masks that a dealer gives out; and a noise
-    /// that is sent.
+    /// Noises of one node, of two, of none, and of variance 0; masks that a dealer gives to one node or to
+    /// two; and a noise that is sent.
     #[test]
     fn noises_of_one_node_alone_are_not_shared() -> Result<(), ProgramError> {
         let shared = |make: &dyn Fn(&mut Program) -> Result<(), ProgramError>| {
@@ -50,7 +69,7 @@ mod tests {
         assert!(shared(&|p| p.noise([0, 1], 1).map(drop))?);
         assert!(shared(&|p| p.noise([], 1).map(drop))?);
         assert!(!shared(&|p| p.noise([], 0).map(drop))?);
-        assert!(shared(&|p| p.zero_sum(&[1, 1], 1).map(drop))?);
+        assert!(!shared(&|p| p.zero_sum(&[1, 1], 1).map(drop))?);
         assert!(shared(&|p| p.zero_sum(&[1, 2], 1).map(drop))?);
         assert!(!shared(&|p| {
             let (x, z) = (p.contribute(0, Reads::Nothing)?, p.noise([0], 1)?);
