@@ -22,7 +22,7 @@ pub(crate) struct GraphInput {
     /// Ignore columns after the second, such as weights or times.
     #[arg(long)]
     pub(crate) skip_columns: bool,
-    /// Where the file has an edge in one direction only, take both directions.
+    /// Edges that the file has in one direction only go both ways.
     #[arg(long)]
     pub(crate) symmetric: bool,
     /// If the graph is in pieces, take the largest one.
@@ -95,7 +95,7 @@ pub(crate) struct Knowledge {
     /// Observers do not know who sent them a token.
     #[arg(long)]
     pub(crate) hidden_senders: bool,
-    /// Observers ignore the noise that they drew themselves (real observers can use it).
+    /// Observers ignore their own noise (weaker than real ones).
     #[arg(long)]
     pub(crate) without_own_noise: bool,
     /// Seed of samples, attacks and runs.
