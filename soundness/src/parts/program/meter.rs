@@ -325,8 +325,8 @@ fn cancelled(rng: &mut ChaCha8Rng) -> Outcome {
     outcome
 }
 
-/// Single steps, some of which read hidden values, between which values are forgotten, also before anybody has
-/// seen what depends on them. The meter is compared with the account of the recorded program.
+/// Single steps, some of which read hidden values, between which values are forgotten, also before anybody
+/// has seen what depends on them. The meter is compared with the account of the recorded program.
 fn forgotten(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("steps that are forgotten", "the account of the record"));
     let n = rng.random_range(2..=4);
