@@ -220,8 +220,8 @@ pub trait Account: Send + Sync {
     /// Number of nodes.
     fn node_count(&self) -> usize;
 
-    /// The names of the nodes, by which [`PairLedgers`] matches them: their numbers, unless the protocol is
-    /// [`Named`].
+    /// The names of the nodes, by which [`PairLedgers`] matches them: their numbers, unless they were
+    /// [named](crate::named).
     fn names(&self) -> NodeNames {
         NodeNames::numbered(self.node_count())
     }
