@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Literal, Protocol as _Structural
@@ -187,7 +188,7 @@ def _profile(account: Account, node: Hashable, sigma: float, sensitivity: float)
 
 
 def _made(protocol: _ndp.Protocol, who: Who, within: float | Literal["bound"] | None) -> _ndp.Account:
-    if within is None:
+    if within is None or within == math.inf:
         return protocol.accounts([who])[0]
     return protocol.bound(who) if within == "bound" else protocol.account_within(who, within)
 

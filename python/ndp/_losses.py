@@ -397,6 +397,8 @@ def noises_of(sigma: Noises) -> NDArray[np.float64]:
     """One noise or several as an array: a guarantee of another kind is refused."""
     if isinstance(sigma, (Graded, int, float, str)):
         return np.asarray(number_of(sigma, "sigma"))
+    if isinstance(sigma, np.ndarray) and sigma.dtype == object:
+        return np.array([number_of(noise, "sigma") for noise in sigma.ravel()]).reshape(sigma.shape)
     if isinstance(sigma, (list, tuple)):
         sigma = [number_of(noise, "sigma") if isinstance(noise, Graded) else noise for noise in sigma]
     return real(sigma, "sigma")

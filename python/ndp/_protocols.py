@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _ndp
 from ._account import Account, Who
-from ._checks import Progress, _count, _held, _listed, _reporter, _rounds, _seed, _several
+from ._checks import Progress, _count, _held, _listed, _reporter, _rounds, _seed, _several, _told
 from ._grades import Guarantee, UpperBound, number_of, scales_of
 from ._graph import Graph, GraphLike, OnNodes, _matrix, real
 from ._losses import Losses, PairwiseLosses
@@ -211,7 +211,8 @@ class Protocol(OnNodes):
             ``u``. Who overhears both gives both, ``[(u, v), (v, u)]``. Gossip by the same matrix in every round has an account of them
             without an observer, a program also beside one; other protocols refuse them.
         patience : float, optional
-            Seconds for this call, and for each question to the account. What is not known by then is answered by `bound`.
+            Seconds for this call, and for each question to the account. What is not known by then is answered by `bound`; by default, and
+            with ``math.inf``, it takes as long as it takes.
 
         Returns
         -------
@@ -344,6 +345,13 @@ class Protocol(OnNodes):
             raise NdpError(f"values have one or two dimensions, got {table.ndim}")
         flat = table.ndim == 1
         return np.ascontiguousarray(table.reshape(len(table), -1) if flat else table), flat
+
+
+def protocol_of(asked: Any) -> Protocol:
+    """What a caller gives as a protocol, if it is one."""
+    if isinstance(asked, Protocol):
+        return asked
+    raise NdpError(f"a protocol is needed, such as ndp.gossip(graph, rounds=10) or an ndp.Program, got {_told(asked)}")
 
 
 class _OnMatrix(Protocol):

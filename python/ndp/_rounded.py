@@ -166,6 +166,8 @@ class LowerEnd(_End):
 class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
     """An array of ends of what is proven, shown rounded outwards; what is computed from it is an ordinary array.
 
+    Nobody writes into an array that has a grade; a `copy` has none and may be written.
+
     Attributes
     ----------
     grade : type or None
@@ -182,9 +184,6 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         if out is not None:
-            for into in out:
-                if isinstance(into, _Ends):
-                    into.grade = None
             options["out"] = tuple(map(_plain, out))
         return getattr(ufunc, method)(*map(_plain, inputs), **options)
 
@@ -205,14 +204,14 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
         """Sums of products: an ordinary array."""
         return _plain(self).dot(*args, **options)
 
-    def copy(self, *args: Any, **options: Any) -> Any:
-        """The same entries."""
-        found = super().copy(*args, **options)
-        found.grade = self.grade
-        return found
+    def _graded(self, grade: Any) -> Any:
+        """The array with a grade, which it keeps as long as it lives."""
+        self.grade = grade
+        self.flags.writeable = self.flags.writeable and grade is None
+        return self
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return self.copy()
+        return self.copy()._graded(self.grade)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         plain = np.asarray(array)
@@ -222,8 +221,7 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
         found = super().__getitem__(key)
         if np.ndim(found) == 0:
             return self._of_one(found)
-        found.grade = self.grade
-        return found
+        return found._graded(self.grade)
 
     def _kept(self, found: Any) -> Any:
         return self._of_one(found) if np.ndim(found) == 0 else np.asarray(found).view(type(self))
@@ -264,7 +262,7 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
 
     def __setstate__(self, state: Any) -> None:
         super().__setstate__(state[0])
-        self.grade = state[1]
+        self._graded(state[1])
 
 
 def _plain(found: Any) -> Any:
@@ -285,9 +283,7 @@ class LowerEnds(_Ends):
 
 def upper_ends(entries: Any, grade: Any = None) -> Any:
     """The same entries as upper bounds of a grade."""
-    ends = np.asarray(entries).view(UpperEnds)
-    ends.grade = grade
-    return ends
+    return np.asarray(entries).view(UpperEnds)._graded(grade)
 
 
 def lower_ends(entries: Any) -> Any:

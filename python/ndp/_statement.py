@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
@@ -70,8 +71,13 @@ class Statement:
 
 
 def names_of(labels: Iterable[Hashable]) -> list[str]:
-    """Labels as they stand in sentences."""
-    return [str(label) for label in labels]
+    """Labels as they stand in sentences; those that would read alike, such as 1 and "1", as Python writes them."""
+    labels = list(labels)
+    said = [str(label) for label in labels]
+    if len(set(said)) == len(said):
+        return said
+    alike = Counter(said)
+    return [repr(label) if alike[name] > 1 else name for name, label in zip(said, labels)]
 
 
 def statement_of(accounts: Sequence[_ndp.Account], labels: Iterable[Hashable]) -> Statement:

@@ -14,7 +14,7 @@ from ._grades import Estimate, Exact, Guarantee, UpperBound, number_of, scales_o
 from ._graph import Graph, GraphLike
 from ._losses import _CLASSES, Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of, observer_of
 from ._ndp import NdpError
-from ._protocols import Protocol, audience_of, every_protocol, hearing_little
+from ._protocols import Protocol, audience_of, every_protocol, hearing_little, protocol_of
 from ._rounded import UpperEnd, digits_of
 from ._rows import Rows, table_html
 from ._statement import Statement, names_of, saying_of, statement_of, statement_of_runs, statements_html
@@ -127,6 +127,7 @@ def least_noise(
     >>> round(found.sigma, 3), found.loss
     (3.731, Exact(1, 'epsilon', {'delta': 1e-05}))
     """
+    protocol = protocol_of(protocol)
     who = None if observers is None else list(_listed(observers, "observers"))
     _at_once(
         lambda: least_noise(
@@ -183,6 +184,7 @@ def check(
     >>> bool(ndp.check(p, 4.0, worst=(1.0, 1e-5))), ndp.check(p, 3.0, worst=(1.0, 1e-5)).verdict
     (True, 'violated')
     """
+    protocol = protocol_of(protocol)
     who = None if observers is None else list(_listed(observers, "observers"))
     _at_once(
         lambda: check(
@@ -265,7 +267,7 @@ def audit(
     >>> found.allowed_mu, bool(0.85 < found.measured_mu.value < 1.0), found.refuted
     (Exact(1, 'mu'), True, False)
     """
-    source, observer = pair
+    protocol, (source, observer) = protocol_of(protocol), pair
     who = protocol._who(None, observer) if isinstance(observer, list) else protocol._who(observer)
     u, count = protocol._index(source), _count(runs, "runs")
     allowed, grade, allowed_at, measured, false, true = protocol._native.audit(
@@ -409,7 +411,8 @@ def compare(
     """
     if not isinstance(protocols, Mapping):
         protocols = every_protocol(protocols)
-    named = dict(protocols)
+    # A text says why there is no such protocol.
+    named = {name: one if isinstance(one, str) else protocol_of(one) for name, one in protocols.items()}
     who = None if observers is None else list(_listed(observers, "observers"))
     _at_once(
         lambda: compare(
@@ -565,7 +568,7 @@ class Ledger:
 
     def _where(self, protocol: Protocol) -> list[int] | None:
         """Where the nodes of a protocol are among those of the first run; None where they are the same in the same order."""
-        nodes = protocol.nodes
+        nodes = protocol_of(protocol).nodes
         if not self._records or nodes is self._labels or nodes == self._labels:
             return None
         unknown = next((label for label in nodes if label not in self._places), None)

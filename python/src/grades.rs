@@ -337,19 +337,28 @@ given! {
     /// A Rényi loss in nats that a caller gives, and its order where it says so.
     Nats is "Rényi loss" at "order",
     /// An epsilon that a caller gives, and the delta at which it holds where it says so.
-    Epsilon is "epsilon" at "delta"
+    Epsilon is "epsilon" at "delta",
+    /// The delta of a release that a caller gives.
+    Slack is "delta" at ""
 }
 
-impl Mu {
-    pub(crate) fn value(&self) -> f64 {
-        self.0.value
-    }
+/// What holds at no order, delta or epsilon of its own.
+macro_rules! everywhere {
+    ($($name:ident),*) => {
+        $(impl $name {
+            pub(crate) fn value(&self) -> f64 {
+                self.0.value
+            }
 
-    /// Its grade, which nothing that is computed from it exceeds; a plain number is exact.
-    pub(crate) fn grade(&self) -> Grade {
-        self.0.grade
-    }
+            /// Its grade, which nothing that is computed from it exceeds; a plain number is exact.
+            pub(crate) fn grade(&self) -> Grade {
+                self.0.grade
+            }
+        })*
+    };
 }
+
+everywhere!(Mu, Slack);
 
 impl Nats {
     /// Its value, where it is of this order.

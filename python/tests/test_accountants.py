@@ -58,6 +58,14 @@ def test_an_exception_inside_a_search_comes_out():
         acc.smallest_sigma(1.0, broken)
 
 
+def test_a_delta_is_exact_as_far_as_what_it_was_computed_from():
+    assert acc.compose_optimal_delta(0.1, 1e-9, count=3, total=0.2).grade is ndp.Exact
+    assert acc.compose_optimal_delta(0.1, ndp.UpperBound(1e-9, "delta"), count=3, total=0.2).grade is ndp.UpperBound
+    # The last digit of the quotient of sensitivity and noise decides here.
+    assert acc.Gaussian(3.0, sensitivity=1e8).delta(5.555555555555e14).grade is ndp.UpperBound
+    assert acc.Gaussian(3.0, sensitivity=1e4).delta(1.0).grade is ndp.Exact
+
+
 def test_calibration_is_verified():
     spent = lambda sigma: acc.RdpAccountant().compose(acc.PoissonGaussian(sigma, 0.02), 100).epsilon(1e-6)  # noqa: E731
     found = acc.smallest_sigma(1.0, spent)
@@ -215,6 +223,7 @@ def test_largest_losses_can_be_asked():
     assert float(acc.Laplace(scale=2.0).pure_epsilon()) == 0.5
     assert float(acc.DiscreteLaplace(scale=2.0, sensitivity=3).pure_epsilon()) == 1.5
     assert float(acc.Gaussian(1.0).pure_epsilon()) == float("inf")
+    assert acc.Laplace(1.0).pure_epsilon().detail["delta"] == ndp.LossLaw.laplace(4.0).pure_epsilon().detail["delta"] == 0.0
     assert float((ndp.LossLaw.laplace(4.0) * 16).pure_epsilon()) == 4.0
 
 

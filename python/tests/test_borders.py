@@ -1,6 +1,8 @@
 """What stands at the borders of calls: numbers that say what they are, and lists of nodes."""
 
+import copy
 import math
+import pickle
 
 import networkx as nx
 import numpy as np
@@ -202,13 +204,19 @@ def test_a_plan_says_of_which_row_its_statement_is():
 def test_only_entries_that_are_taken_out_keep_their_grade():
     report = ndp.gossip(nx.karate_club_graph(), 8).losses(observer=11)
     unit, mu = report.unit, report.mu(2.0)
-    for kept in (unit, unit[3:], unit[[1, 2]], unit.copy()):
+    for kept in (unit, unit[3:], unit[[1, 2]], copy.deepcopy(unit), pickle.loads(pickle.dumps(unit))):
         assert kept.grade is ndp.Exact
+        # Nothing can be written where a grade is.
+        with pytest.raises(ValueError, match="read-only"):
+            kept[0] = 0.0
     made = [unit.astype(np.float32), unit.astype(int), unit.imag, unit.view(np.int64), unit.dot(-np.ones(34)), 0.1 * unit]
     made += [np.full_like(unit, 0.01), np.zeros_like(unit), np.empty_like(unit), np.dot(unit, np.ones(34)), np.stack([unit, unit])]
     assert all(getattr(array, "grade", None) is None for array in made)
-    np.multiply(mu, 0.1, out=mu)
-    assert mu.grade is None
+    with pytest.raises(ValueError, match="read-only"):
+        np.multiply(mu, 0.1, out=mu)
+    changed = mu.copy()
+    changed[0] = 0.0
+    assert changed.grade is None and mu.grade is ndp.Exact
     assert repr(unit[..., 33]) == repr(unit[33]) and unit[..., 33] == unit[33]
     assert not isinstance(unit + unit, type(unit)) and unit.sum() == np.asarray(unit).sum()
 

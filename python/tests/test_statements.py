@@ -193,3 +193,9 @@ def test_no_grade_is_made_of_another():
         for grade in (ndp.Exact, ndp.UpperBound):
             with pytest.raises(TypeError, match="has its grade already"):
                 grade(value)
+
+
+def test_labels_that_read_alike_are_told_apart():
+    alike = ndp.gossip(nx.Graph([(1, "1"), ("1", "b")]), rounds=1)
+    said = [alike.losses(node).statement.line for node in (1, "1", "b")]
+    assert len(set(said)) == 3 and "1" in said[0] and "'1'" not in said[0] and "'1'" in said[1]

@@ -281,3 +281,17 @@ def test_what_was_spent_is_about_the_runs_so_far():
 def test_what_is_guaranteed_from_below_is_rounded_down():
     assert ndp.upper(ndp.Exact(0.12345678, "type II error"), 3) == 0.123
     assert ndp.upper(ndp.Exact(0.12345678, "mu"), 3) == 0.124
+
+
+@pytest.mark.parametrize("wrong", [[], nx.path_graph(3), 3.0, None])
+def test_what_is_no_protocol_is_refused_in_words(wrong):
+    for ask in (
+        lambda: ndp.check(wrong, 1.0, worst=1.0),
+        lambda: ndp.least_noise(wrong, worst=1.0),
+        lambda: ndp.audit(wrong, pair=(0, 1)),
+        lambda: ndp.Ledger(limit=1.0).record(wrong, 1.0),
+        lambda: ndp.Ledger(limit=1.0).fits(wrong, 1.0),
+        lambda: ndp.compare({"mine": wrong}, worst=1.0),
+    ):
+        with pytest.raises(ndp.NdpError, match="a protocol is needed, such as ndp.gossip"):
+            ask()

@@ -26,14 +26,16 @@ use ndp_numeric::special::{
     TAIL_ERROR, log_normal_tail, mills_ratio, normal_cdf, normal_quantile, normal_tail,
 };
 
-/// The `δ` of `(ε, δ)`-DP of a view with Gaussian parameter `mu`: exact.
+/// The `δ` of `(ε, δ)`-DP of a view with Gaussian parameter `mu`: exact, or an upper bound where the last
+/// digits of a huge `mu` decide.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`, [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
-pub(crate) fn delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
+pub(crate) fn delta(epsilon: f64, mu: f64) -> Result<Guarantee<f64>, Error> {
     check_epsilon(epsilon)?;
     check_mu(mu)?;
-    Ok(Exact::new(theta(epsilon, mu)))
+    let delta = theta(epsilon, mu);
+    Ok(if is_steady(epsilon, mu) { Exact::new(delta).into() } else { UpperBound::new(delta).into() })
 }
 
 /// The natural logarithm of [`delta`], for values below the smallest float; [`f64::MIN`] if it is below all
@@ -41,10 +43,21 @@ pub(crate) fn delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
 ///
 /// # Errors
 /// As [`delta`].
-pub(crate) fn log_delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
+pub(crate) fn log_delta(epsilon: f64, mu: f64) -> Result<Guarantee<f64>, Error> {
     check_epsilon(epsilon)?;
     check_mu(mu)?;
-    Ok(Exact::new(log_theta(epsilon, mu)))
+    let log = log_theta(epsilon, mu);
+    Ok(if is_steady(epsilon, mu) { Exact::new(log).into() } else { UpperBound::new(log).into() })
+}
+
+/// Whether `δ` is the same to nine digits for all Gaussian parameters that `mu` may stand for: a quotient or
+/// a root, rounded up by at most two floats.
+///
+/// Where `θ` is not below the smallest float, `|ε/μ − μ/2|` is below 40, so that two floats of `μ` move it by
+/// less than `μ 10⁻¹⁵`, and `ln θ` by less than 50 times that.
+fn is_steady(epsilon: f64, mu: f64) -> bool {
+    let least = mu.next_down().next_down();
+    mu < 1e4 || mu.is_infinite() || log_theta(epsilon, mu) - log_theta_down(epsilon, least) <= WITHIN
 }
 
 /// The smallest `ε` such that a view with Gaussian parameter `mu` is `(ε, δ)`-DP: the first float at which
@@ -266,7 +279,7 @@ pub fn check_epsilon(epsilon: f64) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Grade;
+    use crate::{Grade, Mechanism as _};
     use approx::assert_relative_eq;
 
     fn d(delta: f64) -> Delta {
@@ -313,6 +326,22 @@ mod tests {
             let above = *found.value() - root;
             assert!((0.0..1e-13 * m.max(1.0)).contains(&above), "{m} {delta}: {found:?}");
             assert!(grade == Grade::UpperBound || above < 1e-9 * root, "{m} {delta}: {found:?}");
+        }
+        Ok(())
+    }
+
+    /// Beside `ε = μ²/2` a float of `μ` moves `ε/μ − μ/2` by as much.
+    #[test]
+    fn a_delta_that_the_last_digit_of_mu_decides_is_a_bound() -> Result<(), Error> {
+        for (sensitivity, sigma, epsilon, grade) in [
+            (1e3, 3.0, 0.0, Grade::Exact),
+            (1e7, 3.0, 5.555_555_555_5e12, Grade::Exact),
+            (1e8, 3.0, 5.555_555_555_555e14, Grade::UpperBound),
+            (1e8, 3.0, 1.0, Grade::Exact),
+        ] {
+            let release =
+                crate::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? };
+            assert_eq!(release.delta(epsilon)?.grade(), grade, "{sensitivity}/{sigma} at {epsilon}");
         }
         Ok(())
     }

@@ -429,7 +429,7 @@ impl Profile {
         match &self.law {
             Law::Gaussian(Guarantee::Exact(gdp), _) => {
                 let delta = gaussian::delta(epsilon, gdp.value().mu())?;
-                Ok(delta.map(|delta| ApproxDp::clamped(epsilon, delta)).into())
+                Ok(delta.map(|delta| ApproxDp::clamped(epsilon, delta)))
             }
             Law::Gaussian(Guarantee::UpperBound(gdp), _) => {
                 let delta = gaussian::delta(epsilon, gdp.value().mu())?;

@@ -47,7 +47,7 @@ pub enum Graphs {
 pub struct Search {
     /// The protocol.
     pub protocol: Protocol,
-    /// How many nodes look together.
+    /// How many nodes look together, 1 to 6.
     pub observers: usize,
     /// Which losses are bounded.
     pub bounded: Bounded,
@@ -141,9 +141,9 @@ pub fn refute(claim: &dyn Claim, search: &Search) -> Result<Report, Error> {
     if search.bounded == Bounded::Mean && named {
         return Err(Error::DependsOnSource);
     }
-    if search.observers == 0 {
-        let (what, condition) = ("the number of observers", "be at least 1");
-        return Err(Error::Parameter { what, condition, value: 0.0 });
+    if !(1..=6).contains(&search.observers) {
+        let (what, condition) = ("the number of observers", "be at least 1, at most 6");
+        return Err(Error::Parameter { what, condition, value: search.observers as f64 });
     }
     let mut report = Report {
         claim: claim.text().to_owned(),

@@ -108,7 +108,7 @@ macro_rules! mechanism {
             /// -------
             /// Guarantee
             fn pure_epsilon(&self) -> Number {
-                Number::new(ndp_dp::Mechanism::pure_epsilon(&self.inner), "epsilon")
+                Number::new(ndp_dp::Mechanism::pure_epsilon(&self.inner), "epsilon").with("delta", 0.0)
             }
 
             /// The smallest known epsilon at a delta, in nats.

@@ -1,7 +1,7 @@
 //! Gaussian releases, composition and conversion.
 
 use crate::errors::Fault;
-use crate::grades::{Epsilon, Lower, Mu, Nats, Number, a_delta, an_epsilon, plain};
+use crate::grades::{Epsilon, Lower, Mu, Nats, Number, Slack, a_delta, an_epsilon, plain};
 use crate::worker::run;
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::{
@@ -306,7 +306,7 @@ pub(crate) fn compose_advanced(
 /// Returns
 /// -------
 /// Guarantee
-///     An `Exact`; an `UpperBound` where epsilon is one, or holds at a smaller delta than this one.
+///     An `Exact`; an `UpperBound` where epsilon or delta is one, or epsilon holds at a smaller delta than this one.
 ///
 /// References
 /// ----------
@@ -321,11 +321,12 @@ pub(crate) fn compose_advanced(
 pub(crate) fn compose_optimal_delta(
     py: Python<'_>,
     epsilon: Epsilon,
-    #[pyo3(from_py_with = a_delta)] delta: f64,
+    delta: Slack,
     count: u64,
     #[pyo3(from_py_with = plain)] total: f64,
 ) -> Result<Number, Fault> {
-    let (release, grade) = (ApproxDp::new(epsilon.at(delta)?, delta)?, epsilon.grade(delta));
+    let grade = delta.grade().max(epsilon.grade(delta.value()));
+    let release = ApproxDp::new(epsilon.at(delta.value())?, delta.value())?;
     run(py, move || {
         let together = composition::optimal_delta(release, count, total)?;
         Ok(Number::new(together, "delta").with("epsilon", total).no_better_than(grade))

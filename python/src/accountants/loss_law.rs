@@ -392,7 +392,7 @@ impl LossLaw {
     /// -------
     /// Guarantee
     fn pure_epsilon(&self) -> Number {
-        enclosed(self.inner.pure_epsilon(), &self.what("epsilon"))
+        enclosed(self.inner.pure_epsilon(), &self.what("epsilon")).with("delta", 0.0)
     }
 
     /// Rényi loss in nats at an order above 1; infinite where some part has no bound.
