@@ -56,6 +56,13 @@ def _listed(nodes: Iterable[Hashable], name: str) -> Iterable[Hashable]:
     return nodes
 
 
+def _mapping(x: Any, name: str) -> Mapping[Any, Any]:
+    """A mapping that a caller gives."""
+    if not isinstance(x, Mapping):
+        raise NdpError(f"{name} must be a mapping, got {_told(x)}")
+    return x
+
+
 def _same(one: Any, other: Any) -> bool:
     """Whether two parameters are equal, arrays entry by entry."""
     if isinstance(one, dict) and isinstance(other, dict):

@@ -128,7 +128,7 @@ class Meter:
         As in `ndp.Graph`, or a number of nodes.
     per : str
         What every number is about: ``"participant"`` (all uses of a node, in any directions), ``"use"`` (one use), or
-        ``"same_direction"`` (all uses by one and the same vector, the most optimistic), ``"signs"`` (numbers). There is no default.
+        ``"same_direction"`` (all uses by one and the same vector, optimistic: changes may cancel), ``"signs"`` (numbers). There is no default.
     clip : float
         The largest norm of a contribution; ``sigma`` of a noise is in the same unit.
     neighbors : str
@@ -607,7 +607,7 @@ class Meter:
         -------
         int
         """
-        return self._native.remaining(self._mixing(weights), self._variance(sigma), reads, most)
+        return self._native.remaining(self._mixing(weights), self._variance(sigma), reads, _count(most, "most"))
 
     def _mixing(self, weights: Any) -> _ndp.Mixing:
         if isinstance(weights, _ndp.Mixing):

@@ -30,7 +30,7 @@ from ._program_account import (
     _table,
     _weighted,
 )
-from ._checks import _count, _listed, _read, _same, _seed
+from ._checks import _count, _listed, _mapping, _read, _same, _seed
 from ._protocols import Protocol
 
 
@@ -99,7 +99,7 @@ class Program(Protocol):
         limits = tuple(None if x is None else _count(x, "a limit") for x in (memory_limit, precision_limit))
         super().__init__(nodes, "a program", sensitivity=chosen, limits=limits, hidden=str(hidden))
         self._program = _ndp.Program(len(self.nodes))
-        named = [] if directions is None else list(directions.items())
+        named = [] if directions is None else list(_mapping(directions, "directions").items())
         self._parameters["directions"] = [(self._index(v), [_number(x) for x in row]) for v, rows in named for row in rows]
         self._parameters["some_lost"] = bool(some_lost)
         self._parameters["asked"] = None if asked is None else [self._index(v) for v in _listed(asked, "asked")]
@@ -656,7 +656,8 @@ class Program(Protocol):
         >>> round(float(p.account(observer=1).profile(0, sigma=1.0).mu), 9)
         1.0
         """
-        taken = {self._index(v): [(self._index(w), _number(x)) for w, x in row.items()] for v, row in rows.items()}
+        given = {v: _mapping(row, "a row of weights") for v, row in _mapping(rows, "rows").items()}
+        taken = {self._index(v): [(self._index(w), _number(x)) for w, x in row.items()] for v, row in given.items()}
         whole: list[list[tuple[int, int | float | str]]] = [taken.get(u, [(u, 1)]) for u in range(len(self.nodes))]
         return self._changed().mix(whole, list(values))
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._account import Account, Who, _Asked
-from ._checks import _count
+from ._checks import _count, _told
 from ._grades import Guarantee
 from ._ndp import NdpError
 from ._rounded import LowerEnd
@@ -80,7 +80,10 @@ class Sensitivity(NamedTuple):
 
 
 def _sensitivity(chosen: str | Sensitivity) -> Sensitivity:
-    return Sensitivity(chosen) if isinstance(chosen, str) else chosen
+    found = Sensitivity(chosen) if isinstance(chosen, str) else chosen
+    if not isinstance(found, Sensitivity) or not isinstance(found.kind, str):
+        raise NdpError(f"a sensitivity is a word such as 'use_level', or a Sensitivity of one, got {_told(chosen)}")
+    return found
 
 
 def _fractions(terms: Iterable[tuple[int, str]]) -> dict[int, Fraction]:
@@ -97,7 +100,7 @@ class Verdict(NamedTuple):
     Losses are in units where sensitivity and noise are 1: ``mu`` is the root of ``loss`` times sensitivity over ``sigma``.
     """
 
-    #: The loss with its grade; None where it is infinite.
+    #: The loss with its grade, an infinite bound where a change may be seen without noise; None where one is.
     loss: Guarantee | None
     #: What is attained at least.
     lower: float

@@ -198,7 +198,7 @@ def sum_on_path(
     published : bool, optional
         Whether the last token is seen by everybody.
     cap : int, optional
-        Each node contributes on so many of its first visits only; on all by default.
+        Each node contributes at most so many times, on the first visits on which it may; on all by default.
     edge_uses : int, optional
         A node contributes at most so many times just after any given other node, and at most so many times just before it; it adds
         noise alone otherwise.

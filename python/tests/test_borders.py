@@ -228,6 +228,18 @@ def test_a_laziness_out_of_range_is_refused_at_once(laziness: float) -> None:
             build(PATH, rounds=2, laziness=laziness, **more)
 
 
+@pytest.mark.parametrize("mean", [float("nan"), -1.0])
+def test_a_limit_on_a_mean_is_a_limit(mean):
+    with pytest.raises(ndp.NdpError, match="the mean loss allowed must be nonnegative, got"):
+        ndp.check(GOSSIP, 3.0, mean=mean, order=2.0)
+
+
+def test_what_several_observers_learn_is_a_bound_for_each():
+    one, other = (GOSSIP.account(v).profile(1, 2.0) for v in (0, 3))
+    assert ndp.Profile.compose([one, one]).epsilon(1e-5).grade is ndp.Exact
+    assert ndp.Profile.compose([one, other]).epsilon(1e-5).grade is ndp.UpperBound
+
+
 @pytest.mark.parametrize("odometer", [[], (1.0,), (1.0, 1e-5, 3.0), "a", 3.0])
 def test_an_odometer_is_two_numbers(odometer):
     with pytest.raises(ndp.NdpError, match=r"an odometer is \(rho, delta\), got"):

@@ -457,3 +457,25 @@ def test_reads_that_are_no_word_are_refused(reads):
         program.contribute(0, reads)
     with pytest.raises(ndp.NdpError, match="reads must be"):
         program.contribute_all(reads)
+
+
+def test_a_shift_proves_nothing_of_what_reads_hidden_values():
+    p = ndp.Program(3, "use_level")
+    h = p.add(p.contribute(0, "nothing"), p.noise(0, 10))
+    p.send(0, 1, h)
+    p.send(1, 2, p.add(p.contribute(1, "hidden", [h]), p.noise(1)))
+    with pytest.raises(ndp.NdpError, match="reads values that the observer does not see"):
+        p.check_shift(ndp.programs.NoiseShift(0, [1], {}), observer=2)
+
+
+def test_what_may_be_seen_without_noise_is_no_fact():
+    p = ndp.Program(3, "use_level")
+    p.send(1, 2, p.add(p.contribute(1, "hidden", [p.contribute(0, "nothing")]), p.noise(1, 1000)))
+    verdict = p.account(observer=2).verdict(0)
+    assert verdict.loss == ndp.UpperBound(float("inf"), "unit loss") and verdict.lower == 0.0 and not verdict.noiseless
+
+
+@pytest.mark.parametrize("wrong", [3, ndp.programs.Sensitivity(3)])
+def test_a_sensitivity_is_a_word(wrong):
+    with pytest.raises(ndp.NdpError, match="a sensitivity is a word such as 'use_level'"):
+        ndp.Program(2, wrong)

@@ -100,7 +100,8 @@ impl Audit {
 ///
 /// # Errors
 /// Those of [`Protocol::account`] and [`Protocol::attack`]; [`Error::InvalidParameter`] for fewer than 10
-/// runs or an error rate outside `(0, 1)`, and when the attack's loss is 0; [`Error::Cancelled`].
+/// or more than 10⁸ runs, an error rate outside `(0, 1)`, and when the attack's loss is 0;
+/// [`Error::NotOffered`] for outsiders and tapped edges; [`Error::Cancelled`].
 pub fn audit(
     protocol: &dyn Protocol,
     u: usize,

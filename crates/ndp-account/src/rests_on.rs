@@ -22,7 +22,7 @@ use std::collections::BTreeSet;
 pub enum SensitivitySet {
     /// One use changes, the others stay.
     UseLevel,
-    /// All uses change by the same vector of length at most 1. The most optimistic set: changes may cancel.
+    /// All uses change by the same vector of length at most 1. Optimistic: changes may cancel.
     SameDirection,
     /// Use `i` changes by `c_i a` with known `c` and one vector `a` of length at most 1.
     Along(Vec<f64>),

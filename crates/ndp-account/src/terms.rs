@@ -43,6 +43,9 @@ pub enum Changes {
     UsesAlike,
     /// All uses of the node's data; each use is a number that moves by at most the sensitivity.
     EveryNumber,
+    /// The changes of a set that was declared: uses in patterns, within bounds of their own, or by given
+    /// multiples of one vector. This may be less than all data of a node.
+    Declared,
 }
 
 impl Changes {
@@ -50,7 +53,7 @@ impl Changes {
     /// changes only.
     #[must_use]
     pub const fn is_less_than_all_data(self) -> bool {
-        matches!(self, Self::GradientsAlike | Self::OneUse | Self::UsesAlike)
+        matches!(self, Self::GradientsAlike | Self::OneUse | Self::UsesAlike | Self::Declared)
     }
 }
 

@@ -138,7 +138,8 @@ impl Mechanism for SampledGaussian {
 /// noise for a target: [`calibration::smallest_sigma`](crate::calibration::smallest_sigma).
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for no user or a Lipschitz constant that is not positive and finite.
+/// [`Error::InvalidParameter`] for no user or a Lipschitz constant that is not positive and finite;
+/// [`Error::InvalidSensitivity`] where twice the constant overflows.
 pub fn central_approx_dp(
     users: u64,
     steps: u64,

@@ -48,8 +48,8 @@ pub struct Calibrated<T, G = Guarantee<f64>> {
 /// The smallest noise whose loss is at most `target`, within a relative 1e-12 of the boundary.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for a negative or NaN target; the accountant's own error when it refuses every
-/// noise tried; [`Error::NotAchievable`] when no noise up to 1e300 meets the target.
+/// [`Error::InvalidParameter`] for a negative or NaN target; the accountant's own error when it refuses a noise
+/// and no other has a finite loss; [`Error::NotAchievable`] when no noise up to 1e300 meets the target.
 pub fn smallest_sigma<G: Into<Guarantee<f64>>>(
     target: f64,
     mut account: impl FnMut(Sigma) -> Result<G, Error>,

@@ -10,7 +10,7 @@
 //!   Theorem 3.3 (homogeneous, optimal), Theorem 3.5 (heterogeneous).
 
 use crate::error::ensure;
-use crate::{ApproxDp, Delta, Error, Exact, UpperBound};
+use crate::{ApproxDp, Delta, Error, Exact, Guarantee, UpperBound, gaussian};
 use ndp_numeric::binomial::{MAX_TRIALS, PMF_ERROR, log_pmf};
 use ndp_numeric::incomplete::two_product;
 use ndp_numeric::rounding::{Interval, exp_up, log_down, up_log, whole};
@@ -148,8 +148,8 @@ fn heterogeneous_epsilon(parts: &[(ApproxDp, u64)], slack: Delta) -> f64 {
     added.min(drift + (Interval::new(2.0) * squares * log).sqrt()).high()
 }
 
-/// The exact `δ` at a total `epsilon` of `count` releases, each known only to be `(ε, δ)`-DP: no smaller `δ`
-/// holds for all such releases.
+/// The `δ` at a total `epsilon` of `count` releases, each known only to be `(ε, δ)`-DP: no smaller `δ` holds
+/// for all such releases. Exact up to some 5·10⁹ releases; of more, rounding leaves an upper bound.
 ///
 /// `1 − (1 − δ)^k (1 − D)`, where `D = Σ_l C(k,l) p^{k−l} q^l (1 − e^{E − (k−2l) ε})₊`, `q = 1/(1 + e^ε) = 1
 /// − p`, is the hockey-stick divergence at level `E = epsilon` of `k` randomized responses.
@@ -160,14 +160,15 @@ fn heterogeneous_epsilon(parts: &[(ApproxDp, u64)], slack: Delta) -> f64 {
 /// # References
 /// Kairouz, Oh and Viswanath 2016, Theorem 3.3, which states it at `epsilon = (k − 2i) ε`; between these
 /// points the divergence of the same extremal pair is linear in `e^E`.
-pub fn optimal_delta(release: ApproxDp, count: u64, epsilon: f64) -> Result<Exact<f64>, Error> {
+pub fn optimal_delta(release: ApproxDp, count: u64, epsilon: f64) -> Result<Guarantee<f64>, Error> {
     check_count(count)?;
     ensure(0.0 <= epsilon, "epsilon", "be nonnegative", epsilon)?;
     if count == 0 {
-        return Ok(Exact::new(0.0));
+        return Ok(Exact::new(0.0).into());
     }
-    let log_excess = Responses::new(release.epsilon(), count).log_excess_at(epsilon);
-    Ok(Exact::new(lost(release, count, log_excess)))
+    let delta = lost(release, count, Responses::new(release.epsilon(), count).log_excess_at(epsilon));
+    let near = SUM_ERROR * f64::EPSILON * (count as f64).sqrt() <= gaussian::WITHIN;
+    Ok(if near { Exact::new(delta).into() } else { UpperBound::new(delta).into() })
 }
 
 /// The `i`-th point of the optimal composition of `count` equal releases:

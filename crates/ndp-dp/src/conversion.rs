@@ -34,7 +34,7 @@ use std::cell::Cell;
 pub struct Converted {
     /// The guarantee.
     pub approx_dp: ApproxDp,
-    /// The order that gave it; `None` when no order was used: the loss is 0, infinite, or nothing helped.
+    /// The order that gave it; `None` when no order gave a finite bound.
     pub order: Option<Order>,
 }
 
@@ -53,8 +53,8 @@ pub fn mironov_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<
 /// `α − 1` from 1e-2 to 1e6, continues beyond its ends by factors of ten as long as that helps, and then
 /// refines the best point by golden sections.
 ///
-/// `curve` returns an upper bound of the Rényi divergence of the given order, perhaps infinite (NaN counts
-/// as infinite). `ε = ∞` when no order gives a finite bound.
+/// `curve` returns an upper bound of the Rényi divergence of the given order, perhaps infinite (NaN and
+/// negative numbers count as infinite). `ε = ∞` when no order gives a finite bound.
 ///
 /// # Complexity
 /// About 130 evaluations of the curve, and one more for every power of ten beyond the grid. If the curve is
@@ -103,8 +103,7 @@ fn converted(epsilon: f64, delta: f64, order: Option<Order>) -> UpperBound<Conve
 
 /// The `ε` of the optimal conversion, or 0 if total variation alone gives `(0, δ)`.
 pub(crate) fn epsilon_at(rho: f64, order: Order, delta: Delta) -> f64 {
-    // Without this check, the `max` of floats below would turn a NaN into an `ε` of 0.
-    if rho.is_nan() || rho.is_infinite() {
+    if bounds_nothing(rho) {
         return f64::INFINITY;
     }
     // The divergence of any order α > 1 bounds the Kullback-Leibler divergence KL, and the total variation TV
@@ -121,19 +120,23 @@ pub(crate) fn log_delta_at(rho: f64, order: Order, epsilon: f64) -> f64 {
     optimal_log_delta(rho, order, epsilon).min(log_variation(rho)).min(0.0)
 }
 
-/// `ln δ` of the optimal conversion; infinite if the divergence is infinite or NaN.
+/// Whether a number bounds no divergence: infinite, NaN or negative.
+fn bounds_nothing(rho: f64) -> bool {
+    !(0.0..f64::INFINITY).contains(&rho)
+}
+
+/// `ln δ` of the optimal conversion; infinite if the divergence has no bound.
 fn optimal_log_delta(rho: f64, order: Order, epsilon: f64) -> f64 {
-    if rho.is_nan() || rho.is_infinite() {
+    if bounds_nothing(rho) {
         return f64::INFINITY;
     }
     let (rho, epsilon, alpha) = (Interval::new(rho), Interval::new(epsilon), Interval::new(order.get()));
     (excess(order) * (rho - epsilon + shrink(order)) - alpha.ln()).high()
 }
 
-/// `ln √(1 − e^{−ρ})`, the logarithm of a bound on total variation; infinite if the divergence is infinite or
-/// NaN.
+/// `ln √(1 − e^{−ρ})`, the logarithm of a bound on total variation; infinite if the divergence has no bound.
 fn log_variation(rho: f64) -> f64 {
-    if rho.is_nan() || rho.is_infinite() {
+    if bounds_nothing(rho) {
         return f64::INFINITY;
     }
     (Interval::new(0.5) * (-(-Interval::new(rho)).expm1()).ln()).high()

@@ -51,7 +51,7 @@ impl DiscreteLaplace {
     /// Noise of scale `t` on a query of sensitivity `sensitivity`.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless the sensitivity is at least 1 and the scale positive and at most
+    /// [`Error::InvalidParameter`] unless the sensitivity is at least 1 and the scale between 10⁻¹² and
     /// 10¹².
     pub fn new(sensitivity: u32, scale: f64) -> Result<Self, Error> {
         ensure(sensitivity >= 1, "the sensitivity of a query with whole values", "be at least 1", 0.0)?;

@@ -70,7 +70,7 @@ pub enum Error {
     /// A target lies beyond the best value that can be reached.
     #[error("a {what} of {target} cannot be reached: the limit is {best}")]
     NotAchievable {
-        /// The quantity: `total delta`.
+        /// The quantity, such as `total delta`.
         what: &'static str,
         /// The value asked for.
         target: f64,

@@ -47,7 +47,10 @@ pub(crate) fn log_delta(epsilon: f64, mu: f64) -> Result<Guarantee<f64>, Error> 
     check_epsilon(epsilon)?;
     check_mu(mu)?;
     let log = log_theta(epsilon, mu);
-    Ok(if is_steady(epsilon, mu) { Exact::new(log).into() } else { UpperBound::new(log).into() })
+    // Next to 0 the logarithm has fewer digits than δ.
+    let near = log - log_theta_down(epsilon, mu) <= WITHIN * log.abs() || mu == 0.0 || mu.is_infinite();
+    let exact = near && is_steady(epsilon, mu);
+    Ok(if exact { Exact::new(log).into() } else { UpperBound::new(log).into() })
 }
 
 /// Whether `δ` is the same to nine digits for all Gaussian parameters that `mu` may stand for: a quotient or
@@ -342,6 +345,20 @@ mod tests {
             let release =
                 crate::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? };
             assert_eq!(release.delta(epsilon)?.grade(), grade, "{sensitivity}/{sigma} at {epsilon}");
+        }
+        Ok(())
+    }
+
+    /// The logarithm of a `δ` next to 1, whose distance from 1 is smaller than the margin. Truth by mpmath at 60
+    /// digits.
+    #[test]
+    fn a_logarithm_next_to_zero_is_a_bound() -> Result<(), Error> {
+        for (mu, epsilon, truth) in [(10.0, 0.0, -5.733_033_080_966_979_6e-7), (12.0, 0.0, -1.973_175_292e-9)] {
+            let found = log_delta(epsilon, mu)?;
+            assert!(found.grade() == Grade::UpperBound && *found.value() >= truth, "{mu}: {found:?}");
+        }
+        for (mu, epsilon) in [(0.5, 40.0), (3.0, 1.0), (0.0, 1.0), (f64::INFINITY, 1.0)] {
+            assert_eq!(log_delta(epsilon, mu)?.grade(), Grade::Exact, "{mu}");
         }
         Ok(())
     }

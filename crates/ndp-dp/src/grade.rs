@@ -324,6 +324,11 @@ impl<T> Guarantee<T> {
             Self::UpperBound(x) => Guarantee::UpperBound(x.map(f)),
         }
     }
+
+    /// The same number, an upper bound unless it and `given`, from which it was computed, are exact.
+    pub(crate) fn no_better_than(self, given: Grade) -> Self {
+        if given == Grade::Exact { self } else { UpperBound::new(self.into_value()).into() }
+    }
 }
 
 /// As that of its grade, see [`Graded`].

@@ -8,7 +8,7 @@
 //!
 //! | how the profile is known | `mu` | `renyi` | `epsilon`, `delta` |
 //! |---|---|---|---|
-//! | [`Profile::gaussian`] | as given | `α μ²/2`, same grade | exact curve of `N(μ, 1)` against `N(0, 1)`, same grade |
+//! | [`Profile::gaussian`] | as given | `α μ²/2`, same grade | exact curve of `N(μ, 1)` against `N(0, 1)`, same grade or `UpperBound` |
 //! | [`Profile::of_law`], a [`LossLaw`] | - | if each part has a bound | by the law, `Exact` if its ends agree |
 //! | [`Profile::of_curve`] with a Rényi bound | - | as given | best conversion, `UpperBound` |
 //! | [`Profile::of_curve`] with `(ε, δ)` only | - | - | as given |
@@ -278,7 +278,8 @@ impl Profile {
         Self { law, neighbors: Neighbors::default(), against: against.into() }
     }
 
-    /// A `μ`-GDP view. If `μ` is exact, so is everything that follows from it.
+    /// A `μ`-GDP view. If `μ` is exact, so is everything that follows from it, but for an `ε` or a `δ` whose
+    /// ninth digit is not known, see [`Gdp`].
     #[must_use]
     pub fn gaussian(gdp: Guarantee<Gdp>, against: &str) -> Self {
         let lower = if gdp.grade() == Grade::Exact { gdp.value().mu() } else { 0.0 };
@@ -386,7 +387,10 @@ impl Profile {
     /// Those of the accountant.
     pub fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
         match &self.law {
-            Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| gdp.to_approx_dp(delta))),
+            Law::Gaussian(gdp, _) => {
+                let found = gaussian::graded_epsilon(gdp.value().mu(), delta);
+                Ok(found.map(|epsilon| ApproxDp::clamped(epsilon, delta.get())).no_better_than(gdp.grade()))
+            }
             Law::Curve(curve) => curve.epsilon(delta),
             Law::Known(known) => Ok(known.epsilon(delta)),
             Law::Composed(parts, known) => Ok(compose::epsilon(parts, known.as_deref(), delta)?.into()),
@@ -413,11 +417,15 @@ impl Profile {
         matches!(&self.law, Law::Curve(curve) if curve.keeps(limit))
     }
 
-    /// Whether [`check`](Self::check) can answer [`Verdict::Violated`]: whether a lower end of the loss is
-    /// known.
+    /// Whether a lower end of some loss may be known: false only if [`check`](Self::check) cannot answer
+    /// [`Verdict::Violated`].
     #[must_use]
-    pub const fn has_lower_end(&self) -> bool {
-        matches!(self.law, Law::Gaussian(..) | Law::Known(_))
+    pub fn has_lower_end(&self) -> bool {
+        match &self.law {
+            Law::Gaussian(..) => true,
+            Law::Known(known) => known.law().is_exact(),
+            Law::Curve(_) | Law::Composed(..) => false,
+        }
     }
 
     /// The smallest `δ` at `epsilon`.
@@ -427,13 +435,9 @@ impl Profile {
     pub fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
         check_epsilon(epsilon)?;
         match &self.law {
-            Law::Gaussian(Guarantee::Exact(gdp), _) => {
-                let delta = gaussian::delta(epsilon, gdp.value().mu())?;
-                Ok(delta.map(|delta| ApproxDp::clamped(epsilon, delta)))
-            }
-            Law::Gaussian(Guarantee::UpperBound(gdp), _) => {
-                let delta = gaussian::delta(epsilon, gdp.value().mu())?;
-                Ok(UpperBound::new(ApproxDp::clamped(epsilon, delta.into_value())).into())
+            Law::Gaussian(gdp, _) => {
+                let found = gaussian::delta(epsilon, gdp.value().mu())?;
+                Ok(found.map(|delta| ApproxDp::clamped(epsilon, delta)).no_better_than(gdp.grade()))
             }
             Law::Curve(curve) => curve.delta(epsilon),
             Law::Known(known) => known.delta(epsilon),
@@ -495,7 +499,8 @@ impl Profile {
 
     /// The profile of several independent releases about the same node's data, which one observer sees.
     ///
-    /// Gaussian profiles compose to a Gaussian one, which is exact if all of them are. If the
+    /// Gaussian profiles compose to a Gaussian one, which is exact if all of them are. Profiles against
+    /// different observers, each of whom sees one part, compose to an upper bound. If the
     /// [law](Self::of_law) of some part is known, laws are convolved, where a Rényi bound counts as the law
     /// that follows from it; Rényi bounds are also added order by order, and the smaller of the two answers
     /// is used. If some part has only `(ε, δ)`, `δ` is divided among the parts. The result is valid if the

@@ -157,8 +157,8 @@ impl WithReplacement {
 /// ln(1 + E g)/(α − 1)` by the trapezoidal rule with a proven error, `g = X^α − 1 − α(X − 1)` for the ratio
 /// `X = 1 − q + q e^{μz−μ²/2}`, `z ~ N(0, 1)`. If that takes too many terms, the convexity of `(α − 1) D_α`
 /// gives a bound. Above order 10⁴, where the sum is long and sampling gains little, the loss without sampling
-/// is used. All of these are the divergence of the law with the record from the law without it, which is the
-/// larger one of the two directions (Mironov et al., Theorem 5).
+/// is used. All of these are, or bound, the divergence of the law with the record from the law without it,
+/// which is the larger one of the two directions (Mironov et al., Theorem 5).
 ///
 /// # Examples
 /// ```

@@ -19,8 +19,8 @@ impl std::str::FromStr for Weights {
     }
 }
 
-/// A gossip matrix `W`: symmetric, entries nonnegative, rows summing to 1, supported on the
-/// edges of a graph and the diagonal.
+/// A gossip matrix `W`: symmetric, entries nonnegative, rows summing to 1 (of given entries within 1e-12),
+/// supported on the edges of a graph and the diagonal.
 ///
 /// # Examples
 /// ```
@@ -122,7 +122,7 @@ impl GossipMatrix {
     }
 
     /// A given matrix, `n` by `n`, checked against the graph. Two transposed entries that differ by rounding
-    /// are replaced by their mean.
+    /// are replaced by their mean, negative ones down to `-1e-15` by 0.
     ///
     /// # Errors
     /// [`Error::Shape`], [`Error::InvalidWeight`] (below `-1e-15`), [`Error::OffSupport`],

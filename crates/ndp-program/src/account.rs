@@ -44,7 +44,7 @@ use std::borrow::Cow;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeVerdict {
-    /// The loss, with its grade.
+    /// The loss, with its grade. An upper bound is infinite where a change may be seen without noise.
     Bounded(Loss),
     /// Some change in the set is seen without noise, so that the loss is infinite. Other nodes, and other
     /// sets, keep their losses.
@@ -180,7 +180,8 @@ impl ProgramAccount {
     }
 
     /// The loss of node `source` under a declared sensitivity set, or the combination of messages that shows
-    /// a change in the set without noise.
+    /// a change in the set without noise. Where some messages may be lost, or what contributions depend on is
+    /// shown to the account alone, such a change has an infinite upper bound instead.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a set
@@ -195,6 +196,10 @@ impl ProgramAccount {
                 let ends = if self.some_lost { Ends { low: 0.0, ..ends } } else { ends };
                 Ok(NodeVerdict::Bounded(Loss::new(ends, !self.some_lost, set, self.adaptivity)))
             }
+            // Whether the observer sees it is not known.
+            Sensed::Noiseless(_) if self.some_lost || self.adaptivity.is_revealed() => {
+                Ok(NodeVerdict::Bounded(Loss::unbounded(set, self.adaptivity)))
+            }
             Sensed::Noiseless(change) => {
                 let combination = noiseless::noiseless(&self.program, &self.seen, source, &change);
                 Ok(NodeVerdict::Noiseless { change, combination })
@@ -205,17 +210,18 @@ impl ProgramAccount {
     /// The loss of node `source` under a declared sensitivity set.
     ///
     /// # Errors
-    /// [`ndp_certify::Error::NoiselessView`] if a change in the set is seen without noise; those of
+    /// [`ndp_certify::Error::NoiselessView`] if a change in the set is seen without noise, or may be; those of
     /// [`verdict`](Self::verdict).
     pub fn loss(&self, source: usize, set: &SensitivitySet) -> Result<Loss, Error> {
         match self.verdict(source, set)? {
-            NodeVerdict::Bounded(loss) => Ok(loss),
-            NodeVerdict::Noiseless { .. } => Err(Error::Certify(ndp_certify::Error::NoiselessView(source))),
+            NodeVerdict::Bounded(loss) if loss.value() < f64::INFINITY => Ok(loss),
+            _ => Err(Error::Certify(ndp_certify::Error::NoiselessView(source))),
         }
     }
 
     /// Entry `(i, j)` of the Gram matrix of node `source`, between its uses `i` and `j`, with a bound on its
-    /// error. If a combination of uses is seen without noise, the entries hold for changes that are not.
+    /// error: of what the account sees, which is more than the observer sees where messages may be lost or
+    /// what contributions depend on is revealed. If a combination of uses is seen without noise, the entries hold for changes that are not.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a use

@@ -13,7 +13,7 @@
 
 use crate::build::{Contribution, Program, Reads};
 use crate::observers::Seen;
-use crate::registers::Primitive;
+use crate::registers::{Definition, Primitive};
 use crate::{Error, ProgramError};
 use ndp_account::Observer;
 use ndp_certify::decisions;
@@ -168,6 +168,20 @@ fn own_earlier(
         }));
     }
     Ok(found)
+}
+
+/// A value that some contribution reads and that is neither an own contribution nor known to the observer
+/// before, by the structure alone.
+pub(super) fn not_plain(program: &Program, seen: &Seen) -> Option<crate::Value> {
+    program.contributions.iter().find_map(|contribution| {
+        let (Reads::Seen(Some(list)) | Reads::Hidden(Some(list))) = &contribution.reads else { return None };
+        let own = |value: usize| {
+            matches!(program.values[value], Definition::Contribution(k)
+                if program.contributions[k].node == contribution.node)
+        };
+        let known = |value: usize| seen.known_from[value].is_some_and(|from| from < contribution.moment);
+        list.iter().find(|value| !own(value.index()) && !known(value.index())).copied()
+    })
 }
 
 /// Whether everything on the list is a combination of what was known before: the probability that a "yes" is

@@ -14,7 +14,7 @@
 //! at most `q` needs `yᵀ S(v) y ≥ (yᵀ b)² / q`, and a mean of at most `q` over pairs needs `mean yᵀ S(v) y ≥
 //! Q² / q` if the `y = S⁻¹ b` were found at a mean of `Q`. Both conditions are linear in `v`, so that the
 //! best strengths under the cuts found so far are the solution of a linear program. Its dual is a
-//! *certificate*: no strengths have a smaller error. New cuts are computed at points between this solution
+//! *certificate*: up to rounding, no strengths have a smaller error. New cuts are computed at points between this solution
 //! and the best strengths known so far. In the end the account of the program with these strengths is made,
 //! and they are scaled until it meets the limit: losses scale as `1/v`.
 
@@ -313,10 +313,8 @@ impl Design {
                 let options = AccountOptions { nodes: Some(sources.clone()), ..AccountOptions::default() };
                 let account = program.account_with(observer, &options)?;
                 let loss = |&u: &usize| match account.verdict(u, set)? {
-                    NodeVerdict::Bounded(loss) => Ok(loss.value()),
-                    NodeVerdict::Noiseless { .. } => {
-                        Err(Error::Certify(ndp_certify::Error::NoiselessView(u)))
-                    }
+                    NodeVerdict::Bounded(loss) if loss.value() < f64::INFINITY => Ok(loss.value()),
+                    _ => Err(Error::Certify(ndp_certify::Error::NoiselessView(u))),
                 };
                 let losses = sources.iter().map(loss).collect::<Result<_, _>>()?;
                 Ok((losses, account.adaptivity, account.failure))

@@ -10,8 +10,8 @@
 mod costs;
 
 use crate::account::ProgramAccount;
+use crate::adaptivity;
 use crate::build::{Program, Reads, Value};
-use crate::registers::Definition;
 use crate::sensitivity::SensitivitySet;
 use crate::witness::{Shared, Sides};
 use crate::{ProgramError, Weight, Witness};
@@ -50,8 +50,8 @@ pub struct ProofWriter<'p> {
     set: SensitivitySet,
     pairs: usize,
     largest: BigRational,
-    /// The number of pairs whose observer is a single node.
-    alone: usize,
+    /// The pairs whose observer is a single node, each once.
+    alone: BTreeSet<(usize, usize)>,
     rests_on: BTreeSet<RestsOn>,
     assumptions: BTreeSet<Assumption>,
 }
@@ -70,7 +70,15 @@ impl<'p> ProofWriter<'p> {
             return Err(refused("contributions read hidden values, of which no proof speaks".to_owned()));
         }
         let (rests_on, assumptions) = (BTreeSet::new(), BTreeSet::new());
-        Ok(Self { program, set, pairs: 0, largest: BigRational::zero(), alone: 0, rests_on, assumptions })
+        Ok(Self {
+            program,
+            set,
+            pairs: 0,
+            largest: BigRational::zero(),
+            alone: BTreeSet::new(),
+            rests_on,
+            assumptions,
+        })
     }
 
     /// The first lines: the sensitivity set, and the program.
@@ -107,8 +115,8 @@ impl<'p> ProofWriter<'p> {
         let mut shared = Shared::of(changes);
         let lines: Result<Vec<String>, Error> =
             sources.iter().map(|&u| self.pair(&account, &mut shared, observer, u)).collect();
-        if observer.members().len() == 1 && observer.tapped.is_empty() {
-            self.alone += sources.len();
+        if let ([v], true) = (observer.members(), observer.tapped.is_empty()) {
+            self.alone.extend(sources.iter().map(|&u| (*v, u)));
         }
         self.rests_on.extend(account.rests_on(&self.set));
         self.assumptions.extend(account.assumptions());
@@ -121,7 +129,7 @@ impl<'p> ProofWriter<'p> {
     pub fn end(&self) -> String {
         let nodes = self.program.node_count();
         let every =
-            self.pairs > 0 && self.alone == self.pairs && self.pairs == nodes * nodes.saturating_sub(1);
+            self.pairs > 0 && self.alone.len() == self.pairs && self.pairs == nodes * nodes.saturating_sub(1);
         let covers = if every { "every-pair" } else { "these-pairs" };
         json!({"end": "proof", "pairs": self.pairs, "largest": self.largest.to_string(), "covers": covers})
             .to_string()
@@ -154,7 +162,7 @@ impl<'p> ProofWriter<'p> {
     /// Adds the pairs of another writer about the same program, whose lines come before the end.
     pub fn add(&mut self, other: &Self) {
         self.pairs += other.pairs;
-        self.alone += other.alone;
+        self.alone.extend(&other.alone);
         self.largest = self.largest.clone().max(other.largest.clone());
         self.rests_on.extend(other.rests_on.iter().cloned());
         self.assumptions.extend(&other.assumptions);
@@ -234,21 +242,13 @@ impl<'p> ProofWriter<'p> {
 
     /// What is read must follow from what was seen by the program's own sums, as a checker decides no rank.
     fn require_plain_reads(&self, account: &ProgramAccount) -> Result<(), Error> {
-        for contribution in self.program.contributions.iter() {
-            let Reads::Seen(Some(read)) = &contribution.reads else { continue };
-            let own = |v: usize| {
-                matches!(self.program.values[v], Definition::Contribution(k)
-                    if self.program.contributions[k].node == contribution.node)
-            };
-            let known = |v: usize| account.seen.known_from[v].is_some_and(|from| from < contribution.moment);
-            if let Some(hidden) = read.iter().find(|v| !own(v.index()) && !known(v.index())) {
-                return Err(refused(format!(
-                    "value {} is read and follows from what was seen only by elimination, which no proof shows",
-                    hidden.index()
-                )));
-            }
+        match adaptivity::not_plain(self.program, &account.seen) {
+            Some(hidden) => Err(refused(format!(
+                "value {} is read and follows from what was seen only by elimination, which no proof shows",
+                hidden.index()
+            ))),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 

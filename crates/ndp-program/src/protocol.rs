@@ -68,12 +68,17 @@ impl Declared {
         trusts: Terms::VALUES.trusts,
     };
 
-    /// What its numbers mean. If data are used only once, all sets are the same.
+    /// What its numbers mean. If data are used only once, sets that treat all uses alike are the same.
     #[must_use]
     pub fn terms(&self) -> Terms {
         let nodes = self.program.node_count();
         let once = (0..nodes).all(|u| self.program.uses(u) <= 1);
-        let changes = self.changes.unwrap_or(if once { Changes::Value } else { of_set(&self.sensitivity) });
+        let changes = match of_set(&self.sensitivity) {
+            Changes::Declared => Changes::Declared,
+            _ if once => Changes::Value,
+            other => other,
+        };
+        let changes = self.changes.unwrap_or(changes);
         Terms { changes, noise: self.noise, ..Self::TERMS }
     }
 }
@@ -82,12 +87,12 @@ impl Declared {
 fn of_set(set: &SensitivitySet) -> Changes {
     match set {
         SensitivitySet::UseLevel => Changes::OneUse,
-        SensitivitySet::SameDirection | SensitivitySet::Along(_) => Changes::UsesAlike,
+        SensitivitySet::SameDirection => Changes::UsesAlike,
         SensitivitySet::Signs => Changes::EveryNumber,
         SensitivitySet::Vectors { .. } => Changes::EveryGradient,
-        // A pattern of uses is less than all uses.
-        SensitivitySet::Patterns { .. } => Changes::OneUse,
-        SensitivitySet::Bounded { within, .. } => of_set(within),
+        SensitivitySet::Along(_) | SensitivitySet::Patterns { .. } | SensitivitySet::Bounded { .. } => {
+            Changes::Declared
+        }
     }
 }
 

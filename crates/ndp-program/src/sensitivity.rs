@@ -20,7 +20,6 @@ use crate::gram::{Decided, NodeGram};
 use crate::{ProgramError, semidefinite, signs};
 use ndp_account::Error;
 use ndp_certify::account::WIDTH;
-use ndp_certify::enclosure::width;
 use ndp_dp::{Exact, Guarantee, UpperBound};
 use num_rational::BigRational;
 use serde::Serialize;
@@ -97,10 +96,18 @@ pub struct Loss {
 impl Loss {
     pub(super) fn new(ends: Ends, may_be_exact: bool, set: &SensitivitySet, reads: Dependence) -> Self {
         let revealed = reads.is_revealed();
-        let exact = may_be_exact && !revealed && width(ends.low, ends.high) <= WIDTH;
+        // An absolute width would say little of a loss far below 1.
+        let near = ends.high.is_finite() && ends.high - ends.low <= WIDTH * ends.high;
+        let exact = may_be_exact && !revealed && near;
         let value = if exact { Exact::new(ends.high).into() } else { UpperBound::new(ends.high).into() };
         let lower = if revealed { 0.0 } else { ends.low.min(ends.high) };
         Self { value, lower, set: set.clone(), reads }
+    }
+
+    /// A change may be seen without noise.
+    pub(super) fn unbounded(set: &SensitivitySet, reads: Dependence) -> Self {
+        let value = UpperBound::new(f64::INFINITY).into();
+        Self { value, lower: 0.0, set: set.clone(), reads }
     }
 
     /// The upper end.
@@ -330,7 +337,7 @@ fn free(gram: &NodeGram, uses: &[usize], bounds: &[f64], dimension: usize) -> Re
     let mut ends = semidefinite::bounds(&sub, dimension);
     if dimension == 1 {
         ends.low = ends.low.max(signs::climb(&sub));
-        if ndp_certify::enclosure::width(ends.low, ends.high) > WIDTH
+        if ends.high - ends.low > WIDTH * ends.high
             && uses.len() <= signs::MAX_BRANCHED
             && let Some(found) = signs::branch(&sub, ends.low)
         {

@@ -12,6 +12,7 @@
 //! (xᵀ V⁻¹ x)`.
 
 use crate::account::ProgramAccount;
+use crate::adaptivity::{self, HiddenReads};
 use crate::build::{Program, Value};
 use crate::exact_witness::{self, Outcome};
 use crate::noiseless::shift_of;
@@ -19,9 +20,10 @@ use crate::observers::Seen;
 use crate::options::AccountOptions;
 use crate::registers::{Definition, Primitive, Unreduced, combined};
 use crate::weight::over;
-use crate::{ProgramError, Weight, sparse, sweep};
+use crate::{ProgramError, Reads, Weight, sparse, sweep};
 use ndp_account::{Error, Observer};
 use ndp_certify::divisor::least_common_multiple;
+use ndp_numeric::stop::Stop;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -117,14 +119,17 @@ impl Program {
     /// The upper bound on the loss that a shift of the noises proves: `xᵀ V⁻¹ x`, exactly.
     ///
     /// # Errors
-    /// [`ProgramError::Witness`] if the shift and the change differ in some row, or a noise is shifted that
-    /// the observer knows; a bad observer.
+    /// [`ProgramError::Witness`] if the shift and the change differ in some row, a noise is shifted that
+    /// the observer knows, or a value is read that follows from what was seen only by elimination;
+    /// [`ProgramError::HiddenNotExact`] and [`ProgramError::NotSeen`] where what the observer sees depends on
+    /// values that it does not see, of which no shift says anything; a bad observer.
     ///
     /// # Complexity
     /// One walk forward through the program: every value moves by the change minus the shift, and what is
     /// seen must not move.
     pub fn check_shift(&self, observer: &Observer, shift: &Witness) -> Result<Weight, Error> {
         let seen = Seen::outline(self, observer, &BTreeMap::new())?;
+        self.require_seen_reads(observer, &seen)?;
         let change = self.change(&seen, shift.source, &shift.change)?;
         let mut moved: BTreeMap<usize, &BigRational> = BTreeMap::new();
         // All shifts have one denominator, so that values have only those of the program's weights in
@@ -184,6 +189,25 @@ impl Program {
         }
         let price = price.total();
         Ok(Weight::of(over(price.numerator, &(price.denominator * &common * &common))))
+    }
+}
+
+impl Program {
+    /// Whether what the observer sees depends on nothing but data, noises, and values that it has seen.
+    fn require_seen_reads(&self, observer: &Observer, seen: &Seen) -> Result<(), Error> {
+        let hidden = |reads: &Reads| matches!(reads, Reads::Hidden(_));
+        let read = adaptivity::not_plain(self, seen);
+        if read.is_none() && !self.contributions.iter().any(|contribution| hidden(&contribution.reads)) {
+            return Ok(());
+        }
+        let (_, _, failure) = adaptivity::resolve(self, observer, seen, HiddenReads::Refuse, &Stop::never())?;
+        match read {
+            Some(read) if failure > 0.0 => Err(refused(format!(
+                "value {} is read and follows from what was seen only by elimination, which no shift shows",
+                read.index()
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 

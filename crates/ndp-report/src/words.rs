@@ -81,9 +81,18 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The subject of a sentence about the most that observers learn.
+    /// The subject of a sentence about the most that observers learn, with what they are assumed not to use or
+    /// know.
     #[must_use]
     pub fn whom(self) -> String {
+        let whom = self.any_one();
+        match not_known(self.statement.own_noise, self.statement.senders) {
+            "" => whom,
+            but => format!("{}{but},", whom.trim_end_matches(',')),
+        }
+    }
+
+    fn any_one(self) -> String {
         match &self.statement.coverage {
             Coverage::Named { observers: 1 } => self.named(),
             Coverage::Named { observers } => format!("any one of the {observers} observers named"),
@@ -239,12 +248,14 @@ pub struct Most {
 impl Words<'_> {
     /// Whose data the sentence is about: any other node, or only that part of its data that may change.
     fn about_whom(self) -> &'static str {
-        let mut less = self.statement.changes.iter().filter(|changes| changes.is_less_than_all_data());
-        match (less.next(), less.next()) {
-            (None, _) => "any other node",
-            (Some(Changes::OneUse), None) => "one use of any other node's data",
-            (Some(_), None) => "any other node's data, all uses of which change alike,",
-            (Some(_), Some(_)) => "any other node's data, of which one use changes, or all uses alike,",
+        let less = |changes: &&Changes| changes.is_less_than_all_data();
+        let less: Vec<Changes> = self.statement.changes.iter().filter(less).copied().collect();
+        match less[..] {
+            [] => "any other node",
+            _ if less.contains(&Changes::Declared) => "any other node's data, changed only as was declared,",
+            [Changes::OneUse] => "one use of any other node's data",
+            _ if !less.contains(&Changes::OneUse) => "any other node's data, all uses of which change alike,",
+            _ => "any other node's data, of which one use changes, or all uses alike,",
         }
     }
 

@@ -72,7 +72,8 @@ pub(crate) fn subsample_poisson(
     Ok(self::epsilon(subsampling::poisson(release, rate)?))
 }
 
-/// The epsilon at delta of shuffled reports, by the best bound known here.
+/// The epsilon at delta of shuffled reports, by the best bound known here: towards somebody who sees them without their order and knows
+/// what all other users hold. All users have the same randomizer.
 ///
 /// Parameters
 /// ----------
@@ -113,7 +114,7 @@ pub(crate) fn shuffle(
     })
 }
 
-/// The delta at epsilon of shuffled reports by one bound.
+/// The delta at epsilon of shuffled reports by one bound; about whom and what as in `shuffle`.
 ///
 /// Parameters
 /// ----------

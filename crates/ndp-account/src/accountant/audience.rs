@@ -54,7 +54,7 @@ pub(super) enum Asked {
 /// ```
 pub const MOST_COALITIONS: f64 = 10_000.0;
 
-/// The number of coalitions of `size` among `nodes` nodes; exact up to 2⁵³.
+/// The number of coalitions of `size` among `nodes` nodes; exact while `size` times the number is below 2⁵³.
 ///
 /// # Examples
 /// ```
@@ -68,7 +68,7 @@ pub fn number_of_coalitions(nodes: usize, size: usize) -> f64 {
     }
     #[allow(clippy::cast_precision_loss, reason = "numbers of nodes are far below 2^53")]
     let term = |i: usize| ((nodes - i) as f64, (i + 1) as f64);
-    // The product and the quotient are whole numbers in every step. The count grows with every step, so once
+    // The product and the quotient are whole numbers in every step, and exact below 2⁵³. The count grows with every step, so once
     // it is infinite it stays so.
     let mut count = 1.0f64;
     for (up, down) in (0..size.min(nodes - size)).map(term) {
@@ -128,8 +128,9 @@ impl Audience {
     /// The same audience with a hint: `node` may learn as much as the bound says, though its account takes
     /// longer. [`Covered::by_groups`](super::Covered::by_groups) looks at it before it looks at groups.
     ///
-    /// A good hint is the only neighbor of some node. It hears everything that this node sends and knows all
-    /// noises that cancel with it, so only the node's own noise protects the node.
+    /// A good hint is the only neighbor of some node. It hears everything that this node sends and, where
+    /// noises cancel between neighbors, knows all that cancel with it, so only the node's own noise protects
+    /// the node.
     ///
     /// # Errors
     /// As [`Observer::checked`].
@@ -152,8 +153,8 @@ impl Audience {
         Ok(Self { looked_at, others, asked: Asked::Some(seed), hint: None })
     }
 
-    /// Every coalition of at most `size` nodes. If at most [`MOST_COALITIONS`] have exactly `size` nodes,
-    /// each of these is looked at. Otherwise only `chosen` is looked at, and the bound covers the others.
+    /// Every coalition of at most `size` nodes. If at most [`MOST_COALITIONS`] have exactly `size` nodes, and
+    /// at most a million members together, each of these is looked at. Otherwise only `chosen` is looked at, and the bound covers the others.
     ///
     /// A coalition learns no more than a larger one that contains it (data processing). Every coalition of
     /// fewer than `size` nodes is part of one of `size` nodes without the exposed node. So all coalitions of
@@ -193,8 +194,8 @@ impl Audience {
     }
 
     /// Every coalition of at most `size` nodes that are neighbors of one common node of `graph`, about any
-    /// node outside the coalition. If there are at most [`MOST_COALITIONS`] of the largest ones, each of them
-    /// is looked at. Otherwise one coalition of neighbors of a node with few neighbors is looked at, and the
+    /// node outside the coalition. If there are at most [`MOST_COALITIONS`] of the largest ones, with at most
+    /// a million members together, each of them is looked at. Otherwise one coalition of neighbors of a node with few neighbors is looked at, and the
     /// bound covers the others.
     ///
     /// A coalition learns no more than a larger one that contains it (data processing). If a node has more

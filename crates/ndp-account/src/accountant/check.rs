@@ -24,6 +24,7 @@ pub fn check(
     target: &Target,
 ) -> Result<Check, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
+        ensure(0.0 <= allowed, "the mean loss allowed", "be nonnegative", allowed)?;
         let kept = representatives(accounts);
         let means = of_each(accounts, &kept, |&(at, _)| mean(accounts[at].as_ref(), noise, target.measure))?;
         let exceeds = |mean: &Guarantee<f64>| mean.value().is_nan() || *mean.value() > allowed;

@@ -268,8 +268,8 @@ pub struct Check {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LeastNoise {
-    /// The noise in units of the sensitivity. It was checked to meet the target, and is the least up to the
-    /// precision of the search.
+    /// The noise in units of the sensitivity. It was checked to meet the target, or, for a mean of Rényi
+    /// losses, follows from a formula that is rounded up; it is the least up to the precision of the search.
     pub noise: NoiseMultiplier,
     /// The pair that needs this noise; `None` for means, and where every loss is 0 at this noise.
     pub tightest: Option<Pair>,

@@ -347,7 +347,8 @@ impl Protocol for PrivateTraining {
     fn message_count(&self) -> Result<f64, Error> {
         Ok(match &self.training {
             Training::Local { contributions } => (contributions * self.users) as f64,
-            Training::Central(run) => 2.0 * run.steps as f64,
+            // A user who is asked for a gradient would know that it was drawn: all data are handed over once.
+            Training::Central(_) => self.users as f64,
             Training::Federated(run) => 2.0 * (self.users / run.batch.max(1) * run.batch) as f64,
             Training::Walk { run, .. } => run.steps as f64,
             Training::Gossip { sgd, mixings } => {

@@ -153,7 +153,7 @@ impl ProtocolChoice {
 pub(crate) enum Uses {
     /// One use changes, the others stay.
     UseLevel,
-    /// All uses change alike; the most optimistic set.
+    /// All uses change alike; optimistic, since changes may cancel.
     SameDirection,
     /// Every use changes by a number of size at most 1.
     Signs,

@@ -285,6 +285,6 @@ fn of_changes(changes: Changes, uses: usize) -> Option<SensitivitySet> {
         Changes::UsesAlike | Changes::GradientsAlike => Some(SensitivitySet::SameDirection),
         Changes::EveryNumber => Some(SensitivitySet::Signs),
         Changes::EveryGradient => Some(SensitivitySet::Vectors { dimension: uses }),
-        Changes::EveryContribution | Changes::EveryLabel | Changes::Label => None,
+        Changes::EveryContribution | Changes::EveryLabel | Changes::Label | Changes::Declared => None,
     }
 }

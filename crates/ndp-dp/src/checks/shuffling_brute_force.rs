@@ -122,13 +122,11 @@ fn one_report_among_uniform_elements_is_covered() -> Result<(), Error> {
     Ok(())
 }
 
-/// The clones bound covers users who each have a randomizer of their own, with two answers, at the limit of
-/// `ε₀`-DP.
+/// The clones bound covers a randomizer of three inputs with two answers, at the limit of `ε₀`-DP.
 #[test]
-fn clones_cover_mixed_randomizers() -> Result<(), Error> {
+fn clones_cover_a_randomizer_of_three_inputs() -> Result<(), Error> {
     let local = 1.0_f64;
-    // The probability with which another user answers 1 may be anything in this range, whose ends differ by
-    // the factor e^{ε₀}; both ends and the middle are tried.
+    // The probabilities of the answer 1, of which the largest and the smallest differ by the factor e^{ε₀}.
     let extremes = [1.0 / (1.0 + local.exp()), 0.5, local.exp() / (1.0 + local.exp())];
     for epsilon in [0.0, 0.2, 0.7] {
         for m in 2..=5 {
@@ -145,5 +143,14 @@ fn clones_cover_mixed_randomizers() -> Result<(), Error> {
             }
         }
     }
+    Ok(())
+}
+
+/// Users who always give the same answer are `0`-DP, and hide nobody: the randomizer must be that of all.
+#[test]
+fn a_crowd_of_other_randomizers_is_not_covered() -> Result<(), Error> {
+    let (epsilon, local, m) = (0.2_f64, 1.0_f64, 1000);
+    let alone = (local.exp() - epsilon.exp()) / (1.0 + local.exp());
+    assert!(*clones_delta(epsilon, local, m)?.value() < 1e-6 && alone > 0.4);
     Ok(())
 }

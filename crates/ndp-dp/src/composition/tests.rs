@@ -1,4 +1,5 @@
 use super::*;
+use crate::Grade;
 use crate::error::refused;
 use approx::assert_relative_eq;
 
@@ -244,5 +245,15 @@ fn advanced_composition_takes_what_is_left_and_no_more() -> Result<(), Error> {
         }
     }
     assert!(seen > 5, "{seen}");
+    Ok(())
+}
+
+/// Rounding grows with the number of releases: beyond 5·10⁹ of them nine digits are not known.
+#[test]
+fn an_optimal_delta_of_very_many_releases_is_a_bound() -> Result<(), Error> {
+    let release = ApproxDp::new(1e-6, 0.0)?;
+    for (count, grade) in [(1_000_000, Grade::Exact), (1_000_000_000_000, Grade::UpperBound)] {
+        assert_eq!(optimal_delta(release, count, 2.0)?.grade(), grade, "{count}");
+    }
     Ok(())
 }

@@ -8,8 +8,9 @@
 //! All values bound `δ` at a given `ε` for replacing one user's data, **against a reader of the last model
 //! only**. The aggregator is trusted, and so are the participants, who receive intermediate models. Against
 //! participants, or if any other model is released, only [`FederatedDescent::all_models_delta`] holds.
-//! Batches that are drawn anew in every round are not covered. The loss is convex, `L`-Lipschitz and
-//! `β`-smooth on the ball, and `η ≤ 2/β`: [`ContractionFactor`] checks it.
+//! Batches that are drawn anew in every round are not covered. Assumed is that the loss is convex,
+//! `L`-Lipschitz and `β`-smooth on the ball, and `η ≤ 2/β`; [`ContractionFactor::strongly_convex`] checks the
+//! step alone, for the constants that it is given.
 //!
 //! # References
 //! - Asoodeh and Calmon, *Differentially private federated learning: an information-theoretic perspective*,

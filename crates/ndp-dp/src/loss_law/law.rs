@@ -190,6 +190,11 @@ impl LossLaw {
         self.exact
     }
 
+    /// The same law for releases of which it is only known that its pairs dominate them.
+    pub(crate) fn dominating(self) -> Self {
+        Self { exact: false, ..self }
+    }
+
     /// Ends with the grade of the law.
     pub(super) fn enclosed(&self, ends: Ends) -> Enclosed {
         Enclosed::new(ends, self.exact)

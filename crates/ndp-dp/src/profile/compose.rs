@@ -12,11 +12,13 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
     if parts.iter().any(|part| part.neighbors != first.neighbors) {
         return Err(Error::MixedNeighbors);
     }
-    let against = parts.iter().find(|part| part.against != first.against);
-    let against = against.map_or_else(
-        || first.against.to_string(),
-        |_| "the observer of each part, who sees that part alone".into(),
-    );
+    // Several observers learn no more than one who sees all parts; whether one of them learns as much is not known.
+    let one = parts.iter().all(|part| part.against == first.against);
+    let against = if one {
+        first.against.to_string()
+    } else {
+        "the observer of each part, who sees that part alone".to_owned()
+    };
     let mut rest = Vec::new();
     let mut laws: Vec<LossLaw> = Vec::new();
     let mut gaussian: Option<(Gdp, f64, bool)> = None;
@@ -27,7 +29,7 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
     for part in inner {
         match &part.law {
             Law::Gaussian(gdp, lower) => {
-                let (sum, low, exact) = gaussian.unwrap_or((Gdp::unchecked(0.0), 0.0, true));
+                let (sum, low, exact) = gaussian.unwrap_or((Gdp::unchecked(0.0), 0.0, one));
                 let low =
                     Interval::new(low) * Interval::new(low) + Interval::new(*lower) * Interval::new(*lower);
                 let exact = exact && gdp.grade() == Grade::Exact;
@@ -38,7 +40,11 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
         }
     }
     if let Some((gdp, lower, exact)) = gaussian {
-        let lower = if lower.is_nan() { gdp.mu() } else { lower.min(gdp.mu()) };
+        let lower = match lower {
+            _ if !one => 0.0,
+            lower if lower.is_nan() => gdp.mu(),
+            lower => lower.min(gdp.mu()),
+        };
         let gdp: Guarantee<Gdp> = if exact { Exact::new(gdp).into() } else { UpperBound::new(gdp).into() };
         if !laws.is_empty() && gdp.value().mu().is_finite() {
             laws.push(LossLaw::of_gdp(gdp, laws[0].neighbors()));
@@ -47,7 +53,8 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
         }
     }
     if !laws.is_empty() {
-        rest.insert(0, of_law(LossLaw::compose(&laws)?, &against));
+        let law = LossLaw::compose(&laws)?;
+        rest.insert(0, of_law(if one { law } else { law.dominating() }, &against));
     }
     let composed = match rest.len() {
         1 => Profile { against: against.as_str().into(), ..rest.swap_remove(0) },

@@ -268,6 +268,28 @@ fn parts_of_several_observers_are_about_each_alone() -> Result<(), Error> {
         |by: &str| -> Result<Profile, Error> { Ok(Profile::gaussian(Exact::new(Gdp::new(0.5)?).into(), by)) };
     let both = Profile::compose(&[seen("node 0")?, seen("node 3")?])?;
     assert!(both.to_string().contains("the observer of each part, who sees that part alone"), "{both}");
-    assert!(Profile::compose(&[seen("node 0")?, seen("node 0")?])?.to_string().contains("node 0"));
+    let one = Profile::compose(&[seen("node 0")?, seen("node 0")?])?;
+    assert!(one.to_string().contains("node 0"));
+    // Neither of the two is known to learn as much as both.
+    let (of_one, of_both) = (one.epsilon(delta(1e-5))?, both.epsilon(delta(1e-5))?);
+    assert_eq!((of_one.grade(), of_both.grade()), (Grade::Exact, Grade::UpperBound));
+    assert_eq!(of_one.value(), of_both.value());
+    let measure = Measure::Approx(delta(1e-5));
+    assert_eq!(one.check(measure, 1.0)?, Verdict::Violated);
+    assert_eq!(both.check(measure, 1.0)?, Verdict::NotShown);
+    let laws = |by: [&str; 2]| Profile::compose(&by.map(|by| Profile::of_law(sampled(0.5, 1.0), by)));
+    assert_eq!(laws(["node 0", "node 0"])?.check(measure, 1.0)?, Verdict::Violated);
+    assert_eq!(laws(["node 0", "node 3"])?.check(measure, 1.0)?, Verdict::NotShown);
+    Ok(())
+}
+
+/// What is not known to nine digits is no more exact as an answer of a profile.
+#[test]
+fn a_profile_grades_as_its_law_does() -> Result<(), Error> {
+    for (mu, at) in [(1e160, 1e-5), (10.0, 0.999_999_426_696_855_7), (0.5, 1e-5)] {
+        let gdp = Gdp::new(mu)?;
+        let profile = Profile::gaussian(Exact::new(gdp).into(), "node 0");
+        assert_eq!(profile.epsilon(delta(at))?.grade(), gdp.epsilon(delta(at)).grade(), "{mu} {at}");
+    }
     Ok(())
 }

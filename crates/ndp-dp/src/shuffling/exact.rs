@@ -105,8 +105,8 @@ pub fn fixed_blanket_delta(
 ///
 /// The hockey-stick divergence of order `e^ε` between `(A + D, C − A + 1 − D)` and `(A + 1 − D, C − A + D)`
 /// for `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`, `C ~ Bin(m − 1, e^{−ε₀})`, `A ~ Bin(C, 1/2)`. It holds against
-/// an observer who sees the multiset of reports, one of which is the exposed user's, even if the users have
-/// different randomizers.
+/// an observer who sees the multiset of reports, one of which is the exposed user's, and knows the data of
+/// all others. All users have the same randomizer.
 ///
 /// # Errors
 /// As [`rr_blanket_delta`].

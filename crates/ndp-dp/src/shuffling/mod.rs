@@ -1,6 +1,7 @@
 //! Amplification by shuffling: what the multiset of `m` local reports reveals about one of them.
 //!
-//! Each report is `ε₀`-DP on its own; an observer who sees only the multiset (a histogram, a sum) learns
+//! Each report is `ε₀`-DP on its own, and all users have the same randomizer: among others who always give the
+//! same answer a report is not hidden. An observer who sees only the multiset (a histogram, a sum) learns
 //! less.
 //! Neighbors differ in the data of one user, who makes one report; the reports of the others may be known.
 //!
@@ -8,6 +9,7 @@
 //!
 //! | bound | for | form | preconditions |
 //! |---|---|---|---|
+//! | [`Bound::Local`] | any randomizer | `ε₀` | |
 //! | [`Bound::Efmrtt`] | any randomizer | closed `ε` | `m ≥ 1000`, `ε₀ < 1/2`, `δ < 1/100` |
 //! | [`Bound::ClonesClosed`] | any randomizer | closed `ε` | `ε₀ ≤ ln(m/(16 ln(2/δ)))` |
 //! | [`Bound::Hoeffding`], [`Bound::Bennett`] | any randomizer, tighter for randomized response | closed `δ` | `ε > 0` |

@@ -2,6 +2,7 @@
 
 use crate::{Program, Reads, Weight};
 use ndp_account::Error;
+use std::collections::BTreeSet;
 
 /// Node 0 is the server, which belongs to no group. The first node of every group is its leader. By a secure
 /// sum, the leader learns the sum of its group's values, each with a noise of variance `own`. By a second
@@ -12,6 +13,7 @@ use ndp_account::Error;
 ///
 /// # Errors
 /// [`ProgramError::SmallGroup`](crate::ProgramError::SmallGroup) for a group of one node or a single group;
+/// [`ProgramError::Repeated`](crate::ProgramError::Repeated) for a node in two groups, or node 0 in one;
 /// [`ProgramError::NodeOutOfRange`](crate::ProgramError::NodeOutOfRange).
 ///
 /// # Examples
@@ -32,6 +34,10 @@ pub fn hierarchical(
 ) -> Result<Program, Error> {
     let (own, leaders) = (own.into(), leaders.into());
     let mut program = Program::new(nodes)?;
+    let mut taken = BTreeSet::from([0]);
+    if let Some(&node) = groups.iter().flatten().find(|&&node| !taken.insert(node)) {
+        return Err(crate::ProgramError::Repeated { node, what: "the server and the groups" }.into());
+    }
     let mut sums = Vec::with_capacity(groups.len());
     for group in groups {
         let mut addends = Vec::with_capacity(group.len());

@@ -98,7 +98,7 @@ impl Feed {
     }
 
     /// How many further rounds like the last one fit below all limits, up to `most`; `None` if there was no
-    /// round, or there is no limit.
+    /// round, there is no limit, or a node that took part has left.
     ///
     /// # Errors
     /// As [`Meter::remaining`].
@@ -107,7 +107,10 @@ impl Feed {
             return Ok(None);
         };
         let Some((mixing, variance, reads)) = &open.round else { return Ok(None) };
-        open.meter.remaining(mixing, variance.clone(), *reads, most).map(Some)
+        match open.meter.remaining(mixing, variance.clone(), *reads, most) {
+            Err(error) if matches!(error.carried(), Some(ProgramError::Absent { .. })) => Ok(None),
+            found => found.map(Some),
+        }
     }
 
     /// Reads all lines of a log. A last line without its end was cut off, and is dropped.

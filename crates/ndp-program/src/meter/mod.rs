@@ -45,8 +45,8 @@ use watched::Watched;
 /// What every observer has learned about every node so far.
 ///
 /// A meter is made for a set of observers and for the sensitivity set to which all its numbers refer:
-/// [`UseLevel`](SensitivitySet::UseLevel), [`SameDirection`](SensitivitySet::SameDirection) (the most
-/// optimistic set), or all uses of a node in any direction: [`Signs`](SensitivitySet::Signs),
+/// [`UseLevel`](SensitivitySet::UseLevel), [`SameDirection`](SensitivitySet::SameDirection) (changes
+/// may cancel), or all uses of a node in any direction: [`Signs`](SensitivitySet::Signs),
 /// [`Vectors`](SensitivitySet::Vectors). For the last two it gives upper bounds, for the others enclosures.
 ///
 /// The steps are those of a [`Program`], and are the same for all observers. A message that is lost counts as

@@ -25,7 +25,8 @@ pub struct Reading {
     pub observer: Observer,
     /// How the numbers were computed.
     pub source: Source,
-    /// An upper bound on the probability that an upper end is too small; 0 for a running filter.
+    /// An upper bound on the probability that an upper end is too small; 0 if the filter followed
+    /// all epochs.
     pub failure: f64,
     pub(super) verdicts: Vec<Option<NodeVerdict>>,
 }
@@ -39,7 +40,7 @@ impl Reading {
                 NodeVerdict::Noiseless { .. } => f64::INFINITY,
             };
             let value = UpperBound::new(high).into();
-            *verdict = NodeVerdict::Bounded(Loss { value, lower: 0.0, set: set.clone(), reads });
+            *verdict = NodeVerdict::Bounded(Loss { value, ..Loss::unbounded(set, reads) });
         }
     }
 

@@ -16,7 +16,6 @@ use crate::enclose::Ends;
 use crate::sensitivity::{Loss, SensitivitySet};
 use crate::{AccountOptions, NodeVerdict, ProgramError};
 use ndp_account::{Error, Observer};
-use ndp_certify::account::WIDTH;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -219,11 +218,8 @@ impl Watched {
         let reads = self.of_all_epochs(epoch.reads);
         let verdict = |(earlier, cost): (&Cost, &Option<Cost>)| {
             cost.map(|cost| match self.together(epoch.whole, *earlier, cost) {
-                // Losses of a run are small where noises are large, so that an absolute width says little.
-                Some(ends) => {
-                    let exact = epoch.exact && ends.high - ends.low <= WIDTH * ends.high;
-                    NodeVerdict::Bounded(Loss::new(ends, exact, set, reads))
-                }
+                Some(ends) => NodeVerdict::Bounded(Loss::new(ends, epoch.exact, set, reads)),
+                None if reads.is_revealed() => NodeVerdict::Bounded(Loss::unbounded(set, reads)),
                 None => NodeVerdict::Noiseless { change: Vec::new(), combination: None },
             })
         };
@@ -282,12 +278,12 @@ impl Watched {
                 return Ok(None);
             }
             Ok(Some(match account.verdict(u, set)? {
-                NodeVerdict::Bounded(loss) => {
+                NodeVerdict::Bounded(loss) if loss.value() < f64::INFINITY => {
                     let cost = Some(Ends { low: loss.lower, high: loss.value() });
                     // The second filter covers only the present epoch.
                     if whole { cost } else { least(u, cost) }
                 }
-                NodeVerdict::Noiseless { .. } => None,
+                _ => None,
             }))
         };
         let costs = (0..self.earlier.len()).map(cost).collect::<Result<_, _>>()?;

@@ -161,3 +161,21 @@ fn what_an_earlier_contribution_reads_counts_although_it_is_not_sent() -> Outcom
     assert!(meter.rests_on().contains(&RestsOn::Reads(Dependence::Revealed)));
     Ok(())
 }
+
+/// A node that took part has left: no further round like the last one is possible, and what was lost stays
+/// known.
+#[test]
+fn a_log_whose_node_has_left_counts_no_rounds() -> Outcome {
+    let mut feed = crate::meter::Feed::default();
+    for line in [
+        r#"{"ndp-meter": 1, "nodes": 3, "set": "same-direction", "limit": 0.5}"#,
+        r#"{"matrix": "W", "entries": [{"0":"1/2","1":"1/2"},{"0":"1/2","1":"1/2"},{"2":1}]}"#,
+        r#"{"round": "W", "variance": 40, "reads": "nothing"}"#,
+    ] {
+        feed.line(line)?;
+    }
+    assert!(feed.remaining(99)?.is_some());
+    feed.line(r#"{"leave": 0}"#)?;
+    assert_eq!(feed.remaining(99)?, None);
+    Ok(())
+}

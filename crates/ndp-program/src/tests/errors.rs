@@ -134,6 +134,12 @@ fn the_builder_refuses_the_same() -> Result<(), ProgramError> {
     assert!(matches!(program.combine([(f64::INFINITY, z)]), Err(ProgramError::NotFinite { .. })));
     assert!(matches!(program.secure_sum(0, [(1, 1, z)]), Err(ProgramError::SmallGroup { got: 1, .. })));
     assert!(matches!(program.secure_sum(0, [(1, 1, z), (1, 1, z)]), Err(ProgramError::Repeated { .. })));
+    for groups in [[vec![0, 1], vec![2, 3]], [vec![1, 2], vec![2, 3]]] {
+        let refused = crate::constructors::hierarchical(4, &groups, 1, 1);
+        assert!(
+            matches!(refused, Err(error) if error.to_string().contains("is given twice in the server and the groups"))
+        );
+    }
     assert!(matches!(program.gossip(&MixingMatrix::from_dense(&[])?, &[]), Err(ProgramError::Shape { .. })));
     assert!(matches!(program.broadcast_all(&[z]), Err(ProgramError::Shape { expected: 3, got: 1, .. })));
     let absent = Err(ProgramError::NodeOutOfRange { node: 3, nodes: 3 });

@@ -168,6 +168,13 @@ fn what_no_proof_shows_is_refused() {
     };
     assert!(matches!(ProofWriter::new(&program, patterns), Err(error)
         if matches!(error.carried::<ProgramError>(), Some(ProgramError::Witness(_)))));
+    // Six pairs, but not every pair.
+    let once = muffliato(&GossipMatrix::metropolis(&path), 1).unwrap();
+    let mut twice = ProofWriter::new(&once, SensitivitySet::UseLevel).unwrap();
+    for _ in 0..3 {
+        twice.of(&Observer::node(0), &[1, 2]).unwrap();
+    }
+    assert!(twice.pairs() == 6 && twice.end().contains("these-pairs"));
     // A message without noise.
     let mut clean = Program::new(2).unwrap();
     let x = clean.contribute(0, Reads::Nothing).unwrap();

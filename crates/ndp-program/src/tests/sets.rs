@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::constructors::*;
+use ndp_account::Changes;
 use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
 use ndp_graph::generators::path_graph;
@@ -245,6 +246,15 @@ fn separated_patterns_keep_weights_and_bounds() -> Result<(), Error> {
             assert!(found.value() >= cyclic.lower, "{set:?}");
         }
     }
+    // What may change is less than all data, whatever the set within.
+    let all = SensitivitySet::Vectors { dimension: 3 };
+    for (set, changes) in [
+        (bounded(&[0.0, 0.0, 1.0], all.clone()), Changes::Declared),
+        (SensitivitySet::Along(vec![0.5; 3]), Changes::Declared),
+        (all, Changes::EveryGradient),
+    ] {
+        assert_eq!(Declared::new(program.clone(), set).terms().changes, changes);
+    }
     for (bad, words) in [
         (SensitivitySet::Along(vec![1.0]), "the number of weights is 1"),
         (bounded(&[1.0], SensitivitySet::Signs), "the number of bounds is 1"),
@@ -253,6 +263,32 @@ fn separated_patterns_keep_weights_and_bounds() -> Result<(), Error> {
         let set =
             SensitivitySet::Patterns { patterns: Patterns::Separated { gap: 2 }, within: Box::new(bad) };
         assert_refused(account.loss(0, &set), words);
+    }
+    Ok(())
+}
+
+/// Of the uses `x₀`, `x₁`, `x₂` one message shows `x₀ − x₂`, another `x₁`, behind noises of variance 10¹².
+/// Uses two apart lose at most 4 10⁻¹² by the bound, and `10⁻¹²` each alone: nine digits are not known, however
+/// small both are.
+#[test]
+fn a_bound_on_a_tiny_loss_is_a_bound() -> Result<(), Error> {
+    for (variance, size) in [(1.0, 1.0), (1e12, 1e-12)] {
+        let mut program = Program::new(2)?;
+        let x = [0; 3].map(|_| program.contribute(0, Reads::Nothing));
+        let [x0, x1, x2] = [x[0].clone()?, x[1].clone()?, x[2].clone()?];
+        for weights in [vec![(1.0, x0), (-1.0, x2)], vec![(1.0, x1)]] {
+            let z = program.noise([0], variance)?;
+            let sent = program.combine(weights.into_iter().chain([(1.0, z)]))?;
+            program.send(0, 1, sent)?;
+        }
+        let (patterns, within) = (Patterns::Separated { gap: 2 }, Box::new(SensitivitySet::UseLevel));
+        let found =
+            program.account(&Observer::node(1))?.loss(0, &SensitivitySet::Patterns { patterns, within })?;
+        assert_eq!(found.value.grade(), Grade::UpperBound, "{found:?}");
+        assert!(
+            found.lower >= size * (1.0 - 1e-9) && found.value() <= 4.0 * size * (1.0 + 1e-9),
+            "{found:?}"
+        );
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::constructors::*;
+use ndp_dp::Grade;
 use ndp_graph::generators::{cycle_graph, hypercube_graph, path_graph, star_graph};
 use ndp_graph::{GossipMatrix, Graph};
 
@@ -158,5 +159,55 @@ fn reasons_are_named() -> Outcome {
     program.send(1, 0, x)?;
     let shown = program.account(&alone)?.witnesses(1, &[1.into()]);
     assert_eq!(shown, Err(ndp_account::Error::Certify(ndp_certify::Error::NoiselessView(1))));
+    Ok(())
+}
+
+/// Node 1 may contribute anything that depends on its hidden mean `h`, such as `4 h`: no shift of the noises of
+/// the program as written says what is lost then, nor where `h` is said to have been seen and was not.
+#[test]
+fn a_shift_says_nothing_of_hidden_reads() -> Outcome {
+    let build = |reads: fn(Value) -> Reads| -> Result<(Program, Value), Error> {
+        let mut program = Program::new(3)?;
+        let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 10)?);
+        let h = program.add(&[x, z])?;
+        program.send(0, 1, h)?;
+        let (y, z) = (program.contribute(1, reads(h))?, program.noise([1], 1)?);
+        let sent = program.add(&[y, z])?;
+        program.send(1, 2, sent)?;
+        Ok((program, h))
+    };
+    let observer = Observer::node(2);
+    let nothing = Witness { source: 0, change: vec![Weight::from(1)], terms: Vec::new() };
+    let (plain, _) = build(|_| Reads::Nothing)?;
+    assert_eq!(plain.check_shift(&observer, &nothing)?, Weight::from(0));
+    let (hidden, _) = build(|h| Reads::Hidden(Some(vec![h])))?;
+    assert_refused(hidden.check_shift(&observer, &nothing), "reads values that the observer does not see");
+    let (seen, _) = build(|h| Reads::Seen(Some(vec![h])))?;
+    assert_refused(seen.check_shift(&observer, &nothing), "use 0 of node 1");
+    // What is shown to the account alone is not seen without noise.
+    let mut clean = Program::new(3)?;
+    let x = clean.contribute(0, Reads::Nothing)?;
+    let (y, z) = (clean.contribute(1, Reads::Hidden(Some(vec![x])))?, clean.noise([1], 1000)?);
+    let sent = clean.add(&[y, z])?;
+    clean.send(1, 2, sent)?;
+    let account = clean.account(&observer)?;
+    let NodeVerdict::Bounded(loss) = account.verdict(0, &SensitivitySet::UseLevel)? else {
+        panic!("nothing was sent without noise")
+    };
+    assert_eq!((loss.value.grade(), loss.value(), loss.lower), (Grade::UpperBound, f64::INFINITY, 0.0));
+    assert!(account.loss(0, &SensitivitySet::UseLevel).is_err());
+    Ok(())
+}
+
+/// Two uses that cancel: rounding leaves something of nothing, which is no exact number.
+#[test]
+fn a_direction_along_which_uses_cancel_is_not_exact() -> Outcome {
+    let mut program = Program::new(2)?;
+    let (x, y) = (program.contribute(0, Reads::Nothing)?, program.contribute(0, Reads::Nothing)?);
+    let z = program.noise([0], 1)?;
+    let sent = program.add(&[x, y, z])?;
+    program.send(0, 1, sent)?;
+    let loss = program.account(&Observer::node(1))?.loss(0, &SensitivitySet::Along(vec![1.0, -1.0]))?;
+    assert!(loss.value() == 0.0 || loss.value.grade() == Grade::UpperBound, "{loss:?}");
     Ok(())
 }

@@ -72,6 +72,9 @@ const fn change_of(changes: Changes) -> &'static str {
         Changes::EveryNumber => {
             "all uses of one node's data, each a number that moves by at most the sensitivity"
         }
+        Changes::Declared => {
+            "what was declared of one node's data, and no more: some of its uses, or all within bounds or by given multiples"
+        }
     }
 }
 

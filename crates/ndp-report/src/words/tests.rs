@@ -68,6 +68,10 @@ fn observers_are_shown_as_they_were_asked_about() -> Result<(), Error> {
         let words = Words::new(&found, &name);
         assert_eq!((words.observed_by().as_str(), words.whom().as_str()), (observed, whom));
         assert!(words.line().contains(observed) && words.paragraph().contains(observed));
+        // What observers leave unused stands in the sentence about the most that they learn.
+        let less = Statement { own_noise: OwnNoise::Unknown, ..found.clone() };
+        let whom = format!("{}, leaving their own noise unused,", whom.trim_end_matches(','));
+        assert_eq!(Words::new(&less, &name).whom(), whom);
     }
     Ok(())
 }
@@ -174,6 +178,7 @@ fn statements_that_differ_are_shown_differently() -> Result<(), Error> {
     others.extend([
         change(&|s| s.senders = Senders::Hidden),
         change(&|s| s.changes = [Changes::OneUse].into()),
+        change(&|s| s.changes = [Changes::Declared].into()),
         change(&|s| s.neighbors = ndp_dp::Neighbors::AddOrRemove),
         change(&|s| s.assumes = [Assumption::Fixed].into()),
         change(&|s| s.assumes = [Assumption::ReadsSeen].into()),

@@ -64,6 +64,10 @@ fn means_are_over_all_nodes_and_rounded_up() -> Result<(), Error> {
         let found = check(accounts, one()?, &Target::mean(Measure::Gaussian, allowed))?;
         assert_eq!((found.verdict, found.exceeding), (verdict, exceeding));
     }
+    for nothing in [f64::NAN, -1.0] {
+        let asked = check(&accounts, one()?, &Target::mean(Measure::Gaussian, nothing));
+        assert!(matches!(asked, Err(Error::InvalidParameter { name: "the mean loss allowed", .. })));
+    }
     let alike = Uniform::account(3, UpperBound::new(1.0).into(), &Observer::node(0), Terms::VALUES)?;
     let two_thirds = mean(alike.as_ref(), one()?, Measure::Gaussian)?;
     assert_eq!(two_thirds.grade(), Grade::UpperBound);

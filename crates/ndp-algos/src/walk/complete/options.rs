@@ -27,7 +27,8 @@ use std::collections::BTreeMap;
 pub struct CompleteOptions {
     /// What becomes of the final token. It need not be masked, as every step of the walk adds noise.
     pub final_token: FinalToken,
-    /// Each node contributes its data only on this number of its first visits; `None` for no cap.
+    /// Each node contributes its data at most this number of times, on the first visits on which it may;
+    /// `None` for no cap.
     pub cap: Option<usize>,
     /// A node contributes its data at most this number of times just after any given other node, and as often
     /// just before it. It draws the next hop before it decides whether to contribute. `None` for no cap.

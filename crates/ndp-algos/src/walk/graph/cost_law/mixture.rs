@@ -73,6 +73,13 @@ impl Mixture {
         if self.upper { sum.min(1.0) } else { sum }
     }
 
+    /// A sum of so many products of probabilities and values, moved to its side by what their rounding is worth.
+    /// Below the normal floats each product loses up to half of the smallest float.
+    fn outward(&self, sum: f64, terms: f64) -> f64 {
+        let lost = if sum < BARELY_NORMAL { terms * f64::from_bits(1) } else { 0.0 };
+        if self.upper { up(sum, terms) + lost } else { (down(sum, terms) - lost).max(0.0) }
+    }
+
     /// As [`Self::delta`], but only of the first `count` entries.
     pub(super) fn delta_of(&self, count: usize, epsilon: f64, sigma: f64, slack: f64) -> f64 {
         if count == 0 {
@@ -93,14 +100,14 @@ impl Mixture {
             blocks.push((from, middle, least, value(middle - 1)));
             blocks.push((middle, to, value(middle), most));
         }
-        if self.upper { up(sum, terms + 4.0) } else { down(sum, terms + 4.0) }
+        self.outward(sum, terms + 4.0)
     }
 
     /// `E θ_ε(√cost/σ)` over blocks of this law, rounded to its side.
     pub(super) fn delta_by(&self, blocks: &Blocks, epsilon: f64, sigma: f64) -> f64 {
         let terms = blocks.parts.len() as f64 + 4.0;
         let sum = blocks.parts.iter().map(|&(mass, root)| mass * self.value(root, epsilon, sigma)).sum();
-        if self.upper { up(sum, terms).min(1.0) } else { down(sum, terms) }
+        if blocks.parts.is_empty() { 0.0 } else { self.outward(sum, terms).min(1.0) }
     }
 
     /// `E θ_ε(√cost/σ)`, rounded to its side. Entries are added one by one, until the rest changes the sum by
@@ -118,7 +125,7 @@ impl Mixture {
             sum += self.mass(at, at + 1) * value;
             terms += 1.0;
         }
-        if self.upper { up(sum, terms).min(1.0) } else { down(sum, terms) }
+        if self.roots.is_empty() { 0.0 } else { self.outward(sum, terms).min(1.0) }
     }
 
     /// For every count, the sum of the first `count` entries in `δ(ε)`; not rounded.
@@ -207,6 +214,8 @@ impl Mixture {
 
 /// The share of a sum below which small costs are combined.
 const NO_DIFFERENCE: f64 = 1e-13;
+/// From here on the smallest float is less than a part in `10^30`.
+const BARELY_NORMAL: f64 = 1e-290;
 /// The same share for sums that are not rounded.
 const NO_SHARE: f64 = 1e-7;
 
@@ -220,6 +229,21 @@ mod tests {
         let points = [(Interval::new(4.0), 0.5), (Interval::new(10.0), 0.25)];
         [true, false].map(|upper| Mixture::new(&points, upper))
     }
+
+    /// Far below the smallest float a positive `δ` is at most that float, and not 0.
+    #[test]
+    fn what_underflows_is_not_nothing() {
+        let points = [(Interval::new(1e-4), 0.7), (Interval::new(1e-2), 0.5)];
+        for (epsilon, sigma) in [(10.0, 20.0), (1.0, 1000.0)] {
+            let [upper, lower] = [true, false].map(|upper| Mixture::new(&points, upper));
+            for found in [upper.whole(epsilon, sigma), upper.delta(epsilon, sigma, 0.0)] {
+                assert!(found > 0.0 && found < 1e-300, "{found:e}");
+            }
+            assert_eq!((lower.whole(epsilon, sigma), lower.delta(epsilon, sigma, 0.0)), (0.0, 0.0));
+        }
+        assert_eq!(Mixture::new(&[], true).whole(1.0, 1.0), 0.0);
+    }
+
 
     #[test]
     fn moments_of_small_and_of_huge_exponents() {
