@@ -289,7 +289,7 @@ impl PrivateTraining {
         let Training::Walk { run, final_model, horizon } = &self.training else {
             return Err(Error::NotOffered("only a walk on a graph has pairs"));
         };
-        WalkPair::new(run, &self.constants, (u, v), *final_model == FinalToken::Published, *horizon, stop)
+        WalkPair::new(run, &self.constants, (u, v), final_model.is_shown(), *horizon, stop)
     }
 }
 
@@ -310,10 +310,10 @@ impl Protocol for PrivateTraining {
             // Everything that these reveal is published, so that it is seen by outsiders, too.
             Training::Local { .. } | Training::Central(_) | Training::Federated(_) if outsider => {}
             // Models that gossip, and the last model of a walk unless it is published, stay with their users.
-            Training::Walk { .. } | Training::Gossip { .. } if outsider => {
-                let published = matches!(&self.training, Training::Walk { final_model, .. } if *final_model != FinalToken::Withheld);
-                return of_outsider(self, !published, observer, stop);
+            Training::Walk { final_model, .. } if outsider => {
+                return of_outsider(self, !final_model.is_shown(), observer, stop);
             }
+            Training::Gossip { .. } if outsider => return of_outsider(self, true, observer, stop),
             // A user sees the models on the way. They are made of one gradient of every user, to which the
             // user has added noise of its own.
             Training::Federated(_) => return bound_of_releases(self.users, 1, observer, self.terms()),

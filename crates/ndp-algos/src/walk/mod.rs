@@ -39,7 +39,6 @@ pub(crate) use histogram::HistogramEstimator;
 use ndp_account::parts::ensure;
 use ndp_account::{Assumption, Error, Terms};
 #[cfg(test)]
-#[cfg(test)]
 pub(crate) use noise::LAWS;
 pub use noise::{Bounds, NoiseLaw, TokenNoise};
 pub(crate) use noise::{GaussianLaw, other_laws};
@@ -69,13 +68,15 @@ pub enum FinalToken {
 }
 
 impl FinalToken {
+    /// Whether every node gets the token, masked or not.
+    pub(crate) const fn is_shown(self) -> bool {
+        !matches!(self, Self::Withheld)
+    }
+
     /// The terms of an account of a walk that ends so: the last holder must not hand out a token that it
     /// keeps.
     pub(crate) const fn kept(self, terms: Terms) -> Terms {
-        match self {
-            Self::Withheld => terms.trusting(Assumption::NothingPublished),
-            Self::Published | Self::Masked => terms,
-        }
+        if self.is_shown() { terms } else { terms.trusting(Assumption::NothingPublished) }
     }
 
     /// Whether every node learns the token, for protocols without a rule for masking it.
@@ -84,8 +85,7 @@ impl FinalToken {
     /// [`Error::NoGuarantee`] with this `reason` if it is masked.
     pub(crate) const fn unmasked(self, reason: &'static str) -> Result<bool, Error> {
         match self {
-            Self::Withheld => Ok(false),
-            Self::Published => Ok(true),
+            Self::Withheld | Self::Published => Ok(self.is_shown()),
             Self::Masked => Err(Error::NoGuarantee(reason)),
         }
     }

@@ -155,7 +155,7 @@ impl Protocol for ReleasedSum {
     fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         if observer.members().is_empty() {
             let published = match &self.sum {
-                Sum::Ring(ring) => ring.final_token() != FinalToken::Withheld,
+                Sum::Ring(ring) => ring.final_token().is_shown(),
                 Sum::Complete(sum) => sum.walk.is_published(),
             };
             return of_outsider(self, !published, observer, stop);

@@ -3,7 +3,6 @@
 use super::{PrivateTraining, Training};
 use crate::sgd::walk::WalkSgd;
 use crate::sgd::{Dataset, Deal, MeanEstimation, Users};
-use crate::walk::FinalToken;
 use ndarray::Array2;
 use ndp_account::{Attacker, Error};
 use ndp_dp::Sigma;
@@ -33,7 +32,7 @@ impl Attacker for LastModel<'_> {
         };
         let kept = match &self.training.training {
             Training::Gossip { .. } => true,
-            Training::Walk { final_model, .. } => *final_model == FinalToken::Withheld,
+            Training::Walk { final_model, .. } => !final_model.is_shown(),
             Training::Local { .. } | Training::Central(_) | Training::Federated(_) => false,
         };
         let observer = match self.observer {

@@ -4,8 +4,8 @@ use super::by_cost::{ByCost, Quick, least_noise_by_law};
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
 use super::{EdgeRule, LocalLoss, Steps, TokenAveraging, TokenWalk, moment_bound, origins};
+use crate::walk::OnPath;
 use crate::walk::attacks::{observed, on_paths};
-use crate::walk::{FinalToken, OnPath};
 use ndarray::Array1;
 use ndp_account::{
     Account, Assumption, Attacker, By, Changes, Error, Observer, Protocol, Terms,
@@ -29,7 +29,7 @@ impl Protocol for TokenWalk {
     fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         observer.require_no_taps()?;
         if observer.members().is_empty() {
-            return of_outsider(self, self.options().final_token == FinalToken::Withheld, observer, stop);
+            return of_outsider(self, !self.options().final_token.is_shown(), observer, stop);
         }
         let n = TokenWalk::node_count(self);
         let members = observer.checked(n)?;
@@ -160,7 +160,7 @@ impl OnGraph {
         let law = || {
             let (members, options) = (self.observer.members(), self.walk.options());
             if options.horizon.is_some() || !self.kept {
-                let published = options.final_token == FinalToken::Published;
+                let published = options.final_token.is_shown();
                 let of_gaps = |(visits, cap)| {
                     CostLaw::of_gaps(visits, self.walk.steps(), cap, published).until(&self.stop)
                 };
@@ -205,7 +205,7 @@ impl Account for OnGraph {
         let against = self.observer.to_string();
         // A token that is not handed to everybody at the end cannot reach an observer who is more steps away
         // than the walk is long.
-        let withheld = self.walk.options().final_token == FinalToken::Withheld;
+        let withheld = !self.walk.options().final_token.is_shown();
         if withheld && self.hops[u].is_none_or(|hops| hops > self.walk.steps()) {
             return Ok(Profile::nothing(&against));
         }

@@ -22,7 +22,7 @@
 
 use super::cost_law::shares;
 use super::{TokenWalk, path::EdgeRule};
-use crate::walk::{FinalToken, Path};
+use crate::walk::Path;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::{Delta, Estimate, NoiseMultiplier};
@@ -133,7 +133,7 @@ impl HiddenPath {
     /// `ln Λ` of what `v` sees on this path, with the data of `u` and without them.
     fn of_path(&self, path: &Path, sigma: f64, rng: &mut impl Rng) -> (f64, f64) {
         let steps = path.contributes.len();
-        let published = self.walk.options().final_token == FinalToken::Published;
+        let published = self.walk.options().final_token.is_shown();
         let (mut losses, mut count, mut since) = ((0.0, 0.0), 0usize, None::<usize>);
         let mut ends = |shares: &[f64], slots: usize, count: usize| {
             if slots == 0 {
@@ -280,6 +280,7 @@ fn divergence(p: f64, q: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::walk::FinalToken;
     use ndp_graph::generators::{hypercube_graph, path_graph};
     use ndp_graph::hitting::Start;
     use ndp_graph::{GossipMatrix, TransitionMatrix};

@@ -186,12 +186,7 @@ impl TokenAveraging {
             }
             tokens.row_mut(t + 1).assign(&next);
         }
-        Ok(AveragingRun {
-            path: path.clone(),
-            tokens,
-            noises,
-            published: self.final_token == FinalToken::Published,
-        })
+        Ok(AveragingRun { path: path.clone(), tokens, noises, published: self.final_token.is_shown() })
     }
 
     fn updates(&self, path: &Path) -> Result<Vec<Update>, Error> {
@@ -276,7 +271,7 @@ impl OnPath<TokenAveraging> {
         let is_member = |t: &usize| members.binary_search(&holders[*t]).is_ok();
         let end = self.path.steps();
         let mut times: Vec<usize> = (1..=end).filter(is_member).collect();
-        if self.protocol.final_token == FinalToken::Published && times.last() != Some(&end) {
+        if self.protocol.final_token.is_shown() && times.last() != Some(&end) {
             times.push(end);
         }
         Ok((times, (0..end).filter(is_member).collect()))

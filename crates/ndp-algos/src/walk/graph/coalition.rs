@@ -116,7 +116,7 @@ pub(crate) fn capped_loss(
 ) -> Result<UpperBound<f64>, Error> {
     let uncapped = *loss(laws, local, final_token, stop)?.value();
     let (gaps, steps) = (laws.gaps(), laws.horizon());
-    let published = final_token == FinalToken::Published;
+    let published = final_token.is_shown();
     let capped = contribution::capped(gaps, local, steps, cap, published)?;
     Ok(capped.map(|capped| capped.min(uncapped).min(up(cap as f64 * local.cost(), 1))))
 }

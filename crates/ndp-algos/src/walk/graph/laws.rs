@@ -109,9 +109,7 @@ impl TokenWalk {
     pub(super) fn laws(&self, u: usize, members: &[usize], stop: &Stop) -> Result<Laws, Error> {
         require_pair(self, u, members)?;
         let (walk, options, steps) = (self.moves(stop), self.options(), self.steps());
-        let once = options.cap == Some(1)
-            && options.final_token == FinalToken::Withheld
-            && self.decides_beforehand();
+        let once = options.cap == Some(1) && !options.final_token.is_shown() && self.decides_beforehand();
         let alone = |of_all| Laws::new(of_all, None);
         if let (Some(horizon), Some(cap)) = (options.horizon, options.cap) {
             if walk.is_symmetric() && !once {
@@ -153,7 +151,7 @@ impl TokenWalk {
     fn loss_of_all(&self, laws: &Followed, local: LocalLoss, stop: &Stop) -> Result<UpperBound<f64>, Error> {
         let options = self.options();
         let (token, steps) = (options.final_token, self.steps());
-        let published = token == FinalToken::Published;
+        let published = token.is_shown();
         match (laws, options.cap) {
             (Followed::Pair(laws), Some(_)) if !self.decides_beforehand() => {
                 renewal::uncapped(laws, local, stop)

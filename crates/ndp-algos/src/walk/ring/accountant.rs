@@ -23,7 +23,7 @@ impl Protocol for RingHistogram {
     fn account_until<'a>(&'a self, observer: &Observer, stop: &Stop) -> Result<Box<dyn Account + 'a>, Error> {
         observer.require_no_taps()?;
         if observer.members().is_empty() {
-            return of_outsider(self, self.final_token() == FinalToken::Withheld, observer, stop);
+            return of_outsider(self, !self.final_token().is_shown(), observer, stop);
         }
         observer.checked(RingHistogram::node_count(self))?;
         // The loss depends on where the members are on the ring, so that the account is not shared.

@@ -114,7 +114,7 @@ impl RingHistogram {
             add_uniform(&mut token, domain, rng);
         }
         let (path, estimator) = (path_of(self.n, labels.len()), self.estimator()?);
-        let published = self.final_token != FinalToken::Withheld;
+        let published = self.final_token.is_shown();
         Ok(HistogramRun { path, reports, initial, token, published, estimator })
     }
 }

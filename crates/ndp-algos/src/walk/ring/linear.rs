@@ -19,7 +19,7 @@ impl RingSum {
     fn linear(&self) -> LinearSum {
         let (steps, full) = (self.step_count(), self.noise().std());
         let noises = (0..steps).map(|step| self.step_std(step) / full).collect();
-        let published = self.final_token() != FinalToken::Withheld;
+        let published = self.final_token().is_shown();
         LinearSum { path: path_of(RingSum::node_count(self), steps), noises, published }
     }
 }
@@ -77,7 +77,7 @@ impl LinearProtocol for RingSum {
     /// The final token, if it is published: all `K` contributions of a node with the noise of all steps.
     fn outside(&self) -> Result<Guarantee<f64>, Error> {
         self.require_gaussian()?;
-        if self.final_token() == FinalToken::Withheld {
+        if !self.final_token().is_shown() {
             return Ok(Exact::new(0.0).into());
         }
         let square = |x: f64| Interval::new(x) * Interval::new(x);

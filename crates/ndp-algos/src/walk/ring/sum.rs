@@ -212,7 +212,7 @@ impl RingSum {
             tokens.push(token);
             noises.push(noise);
         }
-        let published = self.final_token != FinalToken::Withheld;
+        let published = self.final_token.is_shown();
         Ok(SumRun { path: path_of(self.n, steps), tokens, noises, total, published })
     }
 }

@@ -99,7 +99,7 @@ impl RingSum {
             releases += usize::from(start < step);
             (start, variance) = (step + 1, Total::default());
         }
-        if self.final_token() != FinalToken::Withheld {
+        if self.final_token().is_shown() {
             for exposed in start..self.step_count() {
                 units[exposed % n].add(full / variance.value());
             }

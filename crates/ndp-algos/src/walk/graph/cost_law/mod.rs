@@ -45,7 +45,6 @@ mod tests;
 use super::attack::Shares;
 use super::path::{EdgeRule, TokenWalk};
 use super::{LocalLoss, laws};
-use crate::walk::FinalToken;
 use adaptive::Groups;
 use gaps::Gaps;
 use guess::Question;
@@ -188,7 +187,7 @@ impl TokenWalk {
         Ok(CostLaw {
             source: Source::Values(passages),
             steps,
-            published: options.final_token == FinalToken::Published,
+            published: options.final_token.is_shown(),
             most: self.most_contributions(),
             cap: cap.filter(|_| is_free_of_limits),
             attained: ends == Ends::Both && is_free_of_limits,

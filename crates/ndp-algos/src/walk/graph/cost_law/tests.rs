@@ -11,6 +11,7 @@ use super::rounded_tables::Level;
 use super::spread_tables::Sided;
 use super::system::Grid;
 use super::*;
+use crate::walk::FinalToken;
 use approx::assert_relative_eq;
 use ndp_dp::{Grade, Order};
 use ndp_graph::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
