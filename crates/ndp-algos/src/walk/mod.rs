@@ -37,7 +37,7 @@ mod tabulated;
 
 pub(crate) use histogram::HistogramEstimator;
 use ndp_account::parts::ensure;
-use ndp_account::{Assumption, Error, Terms};
+use ndp_account::{Assumption, Changes, Error, Terms};
 #[cfg(test)]
 pub(crate) use noise::LAWS;
 pub use noise::{Bounds, NoiseLaw, TokenNoise};
@@ -90,6 +90,11 @@ impl FinalToken {
         }
     }
 }
+
+/// A node may contribute many times, each time with new noise, and does not react to the token.
+const EVERY_CONTRIBUTION: Terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
+    .on("every contribution")
+    .trusting(Assumption::Fixed);
 
 /// Why the token is not masked on a graph, and on a path.
 const NO_MASK_ON_A_GRAPH: &str = "there is no rule for masking the final token on a graph";

@@ -4,12 +4,10 @@ use super::alike::Alike;
 use super::attacks::by_run;
 use super::complete::{CappedReleases, CompleteSum};
 use super::ring::RingSum;
-use super::{Bounds, FinalToken, TokenNoise};
+use super::{Bounds, EVERY_CONTRIBUTION, FinalToken, TokenNoise};
 use ndarray::Array2;
 use ndp_account::Error;
-use ndp_account::{
-    Account, Assumption, Attacker, Changes, Noise, Observer, Protocol, Terms, parts::of_outsider,
-};
+use ndp_account::{Account, Attacker, Noise, Observer, Protocol, Terms, parts::of_outsider};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, LossLaw, Mechanism, NoiseMultiplier, Order, Profile, Sensitivity,
     UpperBound, composition, conversion,
@@ -106,10 +104,8 @@ impl ReleasedSum {
                 Sum::Complete(_) => "every contribution",
             },
         );
-        let changes = Changes::EveryContribution;
-        Terms { changes, noise, ..Terms::VALUES }
+        Terms { noise, ..EVERY_CONTRIBUTION }
             .by("ndp_algos::walk::ReleasedSum", "Privacy amplification by decentralization")
-            .trusting(Assumption::Fixed)
     }
 
     /// The contributions of one node at the noise of a question.

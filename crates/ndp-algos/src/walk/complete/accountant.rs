@@ -10,7 +10,7 @@ use crate::walk::alike::{Alike, Least, bound};
 use crate::walk::attacks::{by_run, observed, on_paths};
 use crate::walk::graph::{CostLaw, seen_to_hold};
 use crate::walk::histogram::response_of;
-use crate::walk::{Bounds, HistogramEstimator, OnPath, TokenNoise};
+use crate::walk::{Bounds, EVERY_CONTRIBUTION, HistogramEstimator, OnPath, TokenNoise};
 use ndp_account::Error;
 use ndp_account::{
     Account, Assumption, Attacker, Changes, Law, Noise, Observer, Protocol, Senders, Terms,
@@ -30,10 +30,8 @@ fn towards(walk: CompleteWalk, observer: &Observer) -> Result<CompleteWalk, Erro
     walk.with_colluders(members)
 }
 
-const OF_SUMS: Terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
-    .on("every contribution")
-    .by("ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization")
-    .trusting(Assumption::Fixed);
+const OF_SUMS: Terms = EVERY_CONTRIBUTION
+    .by("ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization");
 
 const OF_HISTOGRAMS: Terms = Terms {
     changes: Changes::Label,

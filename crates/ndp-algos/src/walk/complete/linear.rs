@@ -2,9 +2,9 @@
 
 use super::CompleteSum;
 use crate::walk::linear_sum::LinearSum;
-use crate::walk::{OnPath, TokenNoise};
+use crate::walk::{EVERY_CONTRIBUTION, OnPath, TokenNoise};
 use ndarray::{ArrayView1, ArrayView2};
-use ndp_account::{Assumption, Changes, Error, LinearProtocol, Observation, Terms, View};
+use ndp_account::{Error, LinearProtocol, Observation, Terms, View};
 use ndp_dp::Sigma;
 use rand::Rng;
 
@@ -26,10 +26,7 @@ impl OnPath<CompleteSum> {
 /// [`path_units`](super::realised::path_units) for all pairs at once.
 impl LinearProtocol for OnPath<CompleteSum> {
     fn terms(&self) -> Terms {
-        let terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
-            .on("every contribution")
-            .trusting(Assumption::Fixed);
-        self.protocol.walk.options().final_token.kept(terms)
+        self.protocol.walk.options().final_token.kept(EVERY_CONTRIBUTION)
     }
 
     fn node_count(&self) -> usize {

@@ -4,11 +4,11 @@ use super::by_cost::{ByCost, Quick, least_noise_by_law};
 use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
 use super::{EdgeRule, LocalLoss, Steps, TokenAveraging, TokenWalk, moment_bound, origins};
-use crate::walk::OnPath;
 use crate::walk::attacks::{observed, on_paths};
+use crate::walk::{EVERY_CONTRIBUTION, OnPath};
 use ndarray::Array1;
 use ndp_account::{
-    Account, Assumption, Attacker, By, Changes, Error, Observer, Protocol, Terms,
+    Account, Attacker, By, Error, Observer, Protocol, Terms,
     parts::{at_most, bound_of_releases, of_outsider},
 };
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Profile};
@@ -129,11 +129,7 @@ impl Protocol for TokenWalk {
 /// anew for each question.
 const MAX_BYTES: u64 = 2 << 30;
 
-/// A node may contribute many times, each time with new noise.
-const TERMS: Terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
-    .on("every contribution")
-    .by("ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
-    .trusting(Assumption::Fixed);
+const TERMS: Terms = EVERY_CONTRIBUTION.by("ndp_algos::walk::graph::TokenWalk::loss", "Random walks");
 
 struct OnGraph {
     walk: Arc<TokenWalk>,

@@ -23,10 +23,10 @@ use ndp_certify::rows::{Input, Layout, Rows};
 use ndp_certify::trace::{self, Trace};
 use ndp_numeric::casts::id;
 
-use crate::walk::{FinalToken, NO_MASK_ON_A_GRAPH, OnPath, Path};
+use crate::walk::{EVERY_CONTRIBUTION, FinalToken, NO_MASK_ON_A_GRAPH, OnPath, Path};
 use ndarray::{Array1, Array2, ArrayView2};
 use ndp_account::parts::ensure;
-use ndp_account::{Assumption, Changes, Error, LinearProtocol, Terms, View};
+use ndp_account::{Error, LinearProtocol, Terms, View};
 use ndp_certify::Source;
 use ndp_dp::Sigma;
 use ndp_linalg::memory::require_dense;
@@ -329,10 +329,7 @@ impl OnPath<TokenAveraging> {
 /// Input `u` is the value of node `u`, the noises are those of the steps.
 impl LinearProtocol for OnPath<TokenAveraging> {
     fn terms(&self) -> Terms {
-        let terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
-            .on("every contribution")
-            .trusting(Assumption::Fixed);
-        self.protocol.final_token.kept(terms)
+        self.protocol.final_token.kept(EVERY_CONTRIBUTION)
     }
 
     fn node_count(&self) -> usize {

@@ -3,12 +3,12 @@
 
 use super::RingSum;
 use super::sum::{Placement, path_of};
-use crate::walk::FinalToken;
 use crate::walk::linear_sum::LinearSum;
+use crate::walk::{EVERY_CONTRIBUTION, FinalToken};
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use ndp_account::loss::exact_loss;
 use ndp_account::parts::checked_coalition;
-use ndp_account::{Assumption, Changes, Error, LinearProtocol, LossReport, Observation, Terms, View};
+use ndp_account::{Error, LinearProtocol, LossReport, Observation, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::Stop;
@@ -28,23 +28,20 @@ impl RingSum {
 /// any two observers, the loss has a formula, computed in `O(K n)`.
 impl LinearProtocol for RingSum {
     fn terms(&self) -> Terms {
-        let terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
-            .on(match (self.placement(), self.final_token()) {
-                (Placement::Counter, FinalToken::Masked) => {
-                    "the token, by every (n-1)-th holder, and on the last token"
-                }
-                (Placement::Counter, _) => "the token, by every (n-1)-th holder",
-                (Placement::Distributed, FinalToken::Masked) => {
-                    "the token: all of it by the first holder and on the last token, a share of 1/(n-1) of the \
-                     variance by all other holders"
-                }
-                (Placement::Distributed, _) => {
-                    "the token: all of it by the first holder, a share of 1/(n-1) of the variance by all other \
-                     holders"
-                }
-            })
-            .trusting(Assumption::Fixed);
-        self.final_token().kept(terms)
+        self.final_token().kept(EVERY_CONTRIBUTION.on(match (self.placement(), self.final_token()) {
+            (Placement::Counter, FinalToken::Masked) => {
+                "the token, by every (n-1)-th holder, and on the last token"
+            }
+            (Placement::Counter, _) => "the token, by every (n-1)-th holder",
+            (Placement::Distributed, FinalToken::Masked) => {
+                "the token: all of it by the first holder and on the last token, a share of 1/(n-1) of the \
+                 variance by all other holders"
+            }
+            (Placement::Distributed, _) => {
+                "the token: all of it by the first holder, a share of 1/(n-1) of the variance by all other \
+                 holders"
+            }
+        }))
     }
 
     fn node_count(&self) -> usize {
