@@ -129,15 +129,9 @@ impl PairwiseLoss {
     /// # Errors
     /// [`Error::InvalidParameter`] unless there are `n²` of them.
     pub fn from_rows(n: usize, unit: Vec<f64>) -> Result<Self, Error> {
-        if n.checked_mul(n) == Some(unit.len()) {
-            Ok(Self { n, unit })
-        } else {
-            Err(Error::InvalidParameter {
-                name: "the number of pairwise losses",
-                condition: "be the square of the number of nodes",
-                value: unit.len() as f64,
-            })
-        }
+        let (name, condition) = ("the number of pairwise losses", "be the square of the number of nodes");
+        ensure(n.checked_mul(n) == Some(unit.len()), name, condition, unit.len() as f64)?;
+        Ok(Self { n, unit })
     }
 
     /// Number of nodes.

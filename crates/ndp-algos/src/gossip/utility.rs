@@ -50,15 +50,8 @@ impl Convergence {
         };
         // A probability-weighted Laplacian has eigenvalues at most 2; a gap is at most 1.
         let limit = if matches!(self, Self::Randomized(_)) { 2.0 } else { 1.0 };
-        if 0.0 < gap && gap <= limit {
-            Ok(rate)
-        } else {
-            Err(Error::InvalidParameter {
-                name,
-                condition: "be positive and at most 1 (2 for a Laplacian)",
-                value: gap,
-            })
-        }
+        ensure(0.0 < gap && gap <= limit, name, "be positive and at most 1 (2 for a Laplacian)", gap)?;
+        Ok(rate)
     }
 }
 

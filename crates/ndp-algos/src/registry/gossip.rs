@@ -5,6 +5,7 @@ use super::{Connections, Entry, Kind, Parameter, ROUNDS, SEED, Setting};
 use crate::gossip::accelerated::{AcceleratedGossip, Momentum};
 use crate::gossip::fresh::flat_variances;
 use crate::gossip::{FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip};
+use ndp_account::parts::ensure;
 use ndp_account::{Assumption, Terms};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::sequences::EdgeActivations;
@@ -91,13 +92,8 @@ pub(super) const ONE_PEER: Entry = Entry {
     parameters: &[],
     build: |setting| {
         let nodes = setting.nodes();
-        if !nodes.is_power_of_two() {
-            return Err(ndp_account::Error::InvalidParameter {
-                name: "the number of nodes of a one-peer hypercube",
-                condition: "be a power of 2",
-                value: nodes as f64,
-            });
-        }
+        let name = "the number of nodes of a one-peer hypercube";
+        ensure(nodes.is_power_of_two(), name, "be a power of 2", nodes as f64)?;
         Ok(Box::new(SequenceGossip::from(GossipSequence::one_peer_hypercube(nodes.ilog2())?)))
     },
 };

@@ -131,15 +131,7 @@ impl FederatedSgd {
             });
         }
         let norm = dot(&model, &model).sqrt();
-        // Written so that NaN fails.
-        if norm <= self.domain.radius() {
-            Ok(model)
-        } else {
-            Err(Error::InvalidParameter {
-                name: "the norm of the first model",
-                condition: "be within the domain",
-                value: norm,
-            })
-        }
+        ensure(norm <= self.domain.radius(), "the norm of the first model", "be within the domain", norm)?;
+        Ok(model)
     }
 }

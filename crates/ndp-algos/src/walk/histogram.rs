@@ -2,6 +2,7 @@
 //! from it.
 
 use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{NoiseMultiplier, RandomizedResponse};
 use rand::{Rng, RngExt};
 use std::collections::BTreeMap;
@@ -53,15 +54,9 @@ impl HistogramEstimator {
     /// # Errors
     /// [`Error::InvalidParameter`] for `γ = 1`, for which reports carry no information.
     pub(crate) fn new(response: RandomizedResponse, reports: u64, uniform: u64) -> Result<Self, Error> {
-        if response.gamma() < 1.0 {
-            Ok(Self { response, reports, uniform })
-        } else {
-            Err(Error::InvalidParameter {
-                name: "the probability gamma of a random answer",
-                condition: "be below 1 for the histogram to be estimated",
-                value: response.gamma(),
-            })
-        }
+        let (name, gamma) = ("the probability gamma of a random answer", response.gamma());
+        ensure(gamma < 1.0, name, "be below 1 for the histogram to be estimated", gamma)?;
+        Ok(Self { response, reports, uniform })
     }
 
     /// An unbiased estimate of how many of the data have a label, from its count `τ` in the token: `(τ −
@@ -78,13 +73,9 @@ impl HistogramEstimator {
     /// # Errors
     /// [`Error::InvalidParameter`] if there are more holders than reports.
     pub(crate) fn variance(&self, holders: u64) -> Result<f64, Error> {
-        let Some(others) = self.reports.checked_sub(holders) else {
-            return Err(Error::InvalidParameter {
-                name: "the number of data with a label",
-                condition: "be at most the number of reports",
-                value: holders as f64,
-            });
-        };
+        let (name, condition) = ("the number of data with a label", "be at most the number of reports");
+        ensure(holders <= self.reports, name, condition, holders as f64)?;
+        let others = self.reports - holders;
         let (gamma, share) = (self.response.gamma(), 1.0 / f64::from(self.response.labels()));
         let (kept, drawn) = (1.0 - gamma + gamma * share, gamma * share);
         let counts = holders as f64 * kept * (1.0 - kept) + others as f64 * drawn * (1.0 - drawn);

@@ -11,6 +11,7 @@ pub(crate) use continuous::GaussianLaw;
 use continuous::LaplaceLaw;
 use discrete_laplace::DiscreteLaplaceLaw;
 
+use ndp_account::parts::ensure;
 use ndp_account::{Error, Law};
 use ndp_dp::{LossLaw, Mechanism, Sensitivity, Sigma};
 use rand::Rng;
@@ -279,15 +280,9 @@ impl Bounds {
     /// # Errors
     /// [`Error::InvalidParameter`] otherwise, NaN included.
     pub fn new(low: f64, high: f64) -> Result<Self, Error> {
-        if low < high && (high - low).is_finite() {
-            Ok(Self { low, high })
-        } else {
-            Err(Error::InvalidParameter {
-                name: "the length of the interval of contributions",
-                condition: "be positive and finite",
-                value: high - low,
-            })
-        }
+        let (name, length) = ("the length of the interval of contributions", high - low);
+        ensure(low < high && length.is_finite(), name, "be positive and finite", length)?;
+        Ok(Self { low, high })
     }
 
     /// The lower end.

@@ -177,15 +177,8 @@ impl CompleteWalk {
     }
 
     fn check_look(&self, look: usize) -> Result<(), Error> {
-        if (1..=self.step_count()).contains(&look) {
-            Ok(())
-        } else {
-            Err(Error::InvalidParameter {
-                name: "the look",
-                condition: "be at least 1 and at most the number of steps",
-                value: look as f64,
-            })
-        }
+        let condition = "be at least 1 and at most the number of steps";
+        ensure((1..=self.step_count()).contains(&look), "the look", condition, look as f64)
     }
 
     /// The segments of up to `longest` foreign steps. The moments of segments longer than `full` are infinite
@@ -274,11 +267,7 @@ pub(crate) fn theta_of(alpha: f64, mu: f64) -> Result<f64, Error> {
 }
 
 fn check_theta(theta: f64) -> Result<(), Error> {
-    if 0.0 <= theta && theta.is_finite() {
-        Ok(())
-    } else {
-        Err(Error::InvalidParameter { name: "theta", condition: "be nonnegative and finite", value: theta })
-    }
+    ensure(0.0 <= theta && theta.is_finite(), "theta", "be nonnegative and finite", theta)
 }
 
 /// `ln(1 + e^x)`, rounded up; positive unless `x = −∞`.

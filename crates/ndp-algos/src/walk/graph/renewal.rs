@@ -116,13 +116,9 @@ pub(super) fn loss_by_depth(
     local: LocalLoss,
     depths: &[usize],
 ) -> Result<Vec<(usize, UpperBound<f64>)>, Error> {
-    if depths.is_empty() || depths.contains(&0) {
-        return Err(Error::InvalidParameter {
-            name: "the depths M",
-            condition: "be at least one number, each at least 1",
-            value: depths.len() as f64,
-        });
-    }
+    let are_depths = !depths.is_empty() && !depths.contains(&0);
+    let condition = "be at least one number, each at least 1";
+    ndp_account::parts::ensure(are_depths, "the depths M", condition, depths.len() as f64)?;
     let products = Products::new(laws.horizon() + 1);
     let losses = losses(laws, local, depths, |_| false, &products, &Stop::never())?;
     Ok(depths.iter().zip(losses).map(|(&depth, loss)| (depth, UpperBound::new(loss))).collect())
