@@ -7,6 +7,7 @@
 //! - Katz, *A new status index derived from sociometric analysis*, Psychometrika 18, 1953.
 //! - Bonacich, *Power and centrality: a family of measures*, American Journal of Sociology 92, 1987.
 
+use crate::error::ensure;
 use crate::spectrum::DENSE_NODES;
 use crate::{Csr, Error, Graph};
 use ndp_linalg::sym_eigen;
@@ -30,10 +31,7 @@ use ndp_linalg::sym_eigen;
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 pub fn katz_centrality(graph: &Graph, a: f64, b: f64) -> Result<Vec<f64>, Error> {
-    if !(0.0 < b && b.is_finite()) {
-        let (name, condition) = ("the base centrality", "be positive and finite");
-        return Err(Error::InvalidParameter { name, condition, value: b });
-    }
+    ensure(0.0 < b && b.is_finite(), "the base centrality", "be positive and finite", b)?;
     let refused = || {
         let (name, condition) = ("the attenuation", "lie in [0, 1 / λ_max) of the adjacency matrix");
         Error::InvalidParameter { name, condition, value: a }

@@ -10,6 +10,7 @@
 //!   starts from `x^{-1} = 0`, that is from `P_1 = g X`, and so multiplies the mean by up to `1 / (2 - g)`;
 //!   here the first step is `W x`.
 
+use crate::error::ensure;
 use crate::{Error, GossipMatrix};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
@@ -48,9 +49,7 @@ impl TryFrom<Parts> for Chebyshev {
             ("the parameter of a Chebyshev iteration", "lie in [1, 2]", g, (1.0..=2.0).contains(&g)),
             ("the radius of a Chebyshev iteration", "lie in [0, 1]", radius, (0.0..=1.0).contains(&radius)),
         ] {
-            if !met {
-                return Err(Error::InvalidParameter { name, condition, value });
-            }
+            ensure(met, name, condition, value)?;
         }
         Ok(Self { g, radius })
     }
@@ -83,15 +82,9 @@ impl Chebyshev {
 
     /// Takes `sine_squared = 1 - radius²`, computed without cancellation.
     fn for_radius(gap: f64, radius: f64, sine_squared: f64) -> Result<Self, Error> {
-        if 0.0 < gap && gap <= 1.0 {
-            Ok(Self { g: 2.0 / (1.0 + sine_squared.sqrt()), radius })
-        } else {
-            Err(Error::InvalidParameter {
-                name: "the gap of a Chebyshev iteration",
-                condition: "lie in (0, 1], as gap_abs does",
-                value: gap,
-            })
-        }
+        let name = "the gap of a Chebyshev iteration";
+        ensure(0.0 < gap && gap <= 1.0, name, "lie in (0, 1], as gap_abs does", gap)?;
+        Ok(Self { g: 2.0 / (1.0 + sine_squared.sqrt()), radius })
     }
 
     /// The parameter `g` of the recursion.

@@ -10,6 +10,7 @@
 //!   ICML 2024, arXiv:2402.07471: Theorem 5 (ring). Its index `u + v - 2` and its constant are
 //!   corrected here: the entry depends on `u - v`, and `1 - μ_k = (4/3) sin²(π k / n)`.
 
+use crate::error::ensure;
 use crate::gossip_matrix::Weights;
 use crate::spectrum::Extremes;
 use crate::{Error, Graph, generators};
@@ -142,10 +143,7 @@ impl<'a> ClosedForm<'a> {
     }
 
     pub(crate) fn extremes(&self) -> Result<Extremes, Error> {
-        if self.nodes == 1 {
-            let (name, condition) = ("the number of nodes", "be at least 2 for a spectral gap");
-            return Err(Error::InvalidParameter { name, condition, value: 1.0 });
-        }
+        ensure(self.nodes != 1, "the number of nodes", "be at least 2 for a spectral gap", 1.0)?;
         let laplacian = self.laplacian();
         let least = laplacian.iter().fold(f64::INFINITY, |least, &(value, _)| least.min(value));
         let largest = laplacian.iter().fold(0.0, |largest: f64, &(value, _)| largest.max(value));

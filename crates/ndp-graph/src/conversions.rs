@@ -1,5 +1,6 @@
 //! Graphs to and from adjacency matrices.
 
+use crate::error::ensure;
 use crate::{Error, Graph};
 use ndarray::{Array2, ArrayView2};
 use ndp_linalg::memory::require_dense;
@@ -32,13 +33,7 @@ impl TryFrom<ArrayView2<'_, f64>> for Graph {
         }
         let mut edges = Vec::new();
         for ((u, v), &value) in matrix.indexed_iter() {
-            if value != 0.0 && value != 1.0 {
-                return Err(Error::InvalidParameter {
-                    name: "an entry of an adjacency matrix",
-                    condition: "be 0 or 1",
-                    value,
-                });
-            }
+            ensure(value == 0.0 || value == 1.0, "an entry of an adjacency matrix", "be 0 or 1", value)?;
             if value != matrix[(v, u)] {
                 let difference = (value - matrix[(v, u)]).abs();
                 return Err(Error::NotSymmetric { row: u, column: v, difference });

@@ -269,6 +269,16 @@ impl From<ndp_linalg::Error> for Error {
     }
 }
 
+/// Fails unless a condition on a parameter is met. Write the condition so that NaN fails it.
+pub(crate) fn ensure(
+    met: bool,
+    name: &'static str,
+    condition: &'static str,
+    value: f64,
+) -> Result<(), Error> {
+    if met { Ok(()) } else { Err(Error::InvalidParameter { name, condition, value }) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@
 //! A file's `"weights": "metropolis"` is not taken on trust: exact ranks are decided from the name, so the
 //! entries are computed from it, and entries that the file also gives must equal those.
 
+use crate::error::ensure;
 use crate::gossip_matrix::Weights;
 use crate::sequences::EdgeActivations;
 use crate::{Csr, Error, GossipMatrix, GossipSequence, Graph, Step, TransitionMatrix};
@@ -74,11 +75,8 @@ impl<'de> Deserialize<'de> for Graph {
 fn require_listed(nodes: usize, listed: usize) -> Result<(), Error> {
     let most = listed.saturating_mul(10).saturating_add(1_000_000);
     // Graphs refuse numbers beyond 2^30 themselves, before they take memory.
-    if nodes <= most || nodes > 1 << 30 {
-        return Ok(());
-    }
     let condition = "be at most 10^6, and ten more for each edge, entry, label and position in it";
-    Err(Error::InvalidParameter { name: "the number of nodes of a file", condition, value: nodes as f64 })
+    ensure(nodes <= most || nodes > 1 << 30, "the number of nodes of a file", condition, nodes as f64)
 }
 
 #[derive(Serialize, Deserialize)]

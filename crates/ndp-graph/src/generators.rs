@@ -6,6 +6,7 @@ pub use crate::davis::davis_southern_women_graph;
 pub use crate::karate::karate_club_graph;
 pub use kneser::kneser_graph;
 
+use crate::error::ensure;
 use crate::{Csr, Error, Graph, TransitionMatrix};
 use ndp_linalg::memory::require_memory;
 
@@ -153,11 +154,7 @@ pub(crate) fn check_edges(what: &'static str, edges: f64) -> Result<(), Error> {
 }
 
 fn at_least(name: &'static str, condition: &'static str, value: usize, least: usize) -> Result<(), Error> {
-    if least <= value {
-        Ok(())
-    } else {
-        Err(Error::InvalidParameter { name, condition, value: value as f64 })
-    }
+    ensure(least <= value, name, condition, value as f64)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 pub use crate::weights::Weights;
 
 use crate::csr::{Csr, accurate_sum};
+use crate::error::ensure;
 use crate::{Error, Graph};
 use ndarray::{Array2, ArrayView2};
 use ndp_numeric::casts::id;
@@ -95,10 +96,7 @@ impl GossipMatrix {
     /// # Ok::<(), ndp_graph::Error>(())
     /// ```
     pub fn lazy(&self, laziness: f64) -> Result<Self, Error> {
-        if !(0.0..1.0).contains(&laziness) {
-            let condition = "lie in [0, 1)";
-            return Err(Error::InvalidParameter { name: "laziness", condition, value: laziness });
-        }
+        ensure((0.0..1.0).contains(&laziness), "laziness", "lie in [0, 1)", laziness)?;
         if laziness == 0.0 {
             return Ok(self.clone());
         }
@@ -113,10 +111,8 @@ impl GossipMatrix {
         // A weight that rounds to 0 would describe another protocol.
         let lost =
             |(&before, &after): (&f64, &f64)| after < f64::MIN_POSITIVE && before > 0.0 && before != after;
-        if self.matrix.parts().2.iter().zip(matrix.parts().2).any(lost) {
-            let condition = "leave every weight a normal number";
-            return Err(Error::InvalidParameter { name: "laziness", condition, value: laziness });
-        }
+        let kept = !self.matrix.parts().2.iter().zip(matrix.parts().2).any(lost);
+        ensure(kept, "laziness", "leave every weight a normal number", laziness)?;
         let shares = self.shares.iter().copied().chain([laziness]).collect();
         Ok(Self { graph: self.graph.clone(), matrix, weights: self.weights, shares })
     }
@@ -367,13 +363,7 @@ impl GossipMatrix {
 
 fn require_regular(graph: &Graph) -> Result<(), Error> {
     let degree = graph.degree(0);
-    if degree == 0 {
-        return Err(Error::InvalidParameter {
-            name: "the degree of node 0",
-            condition: "be at least 1 for regular weights",
-            value: 0.0,
-        });
-    }
+    ensure(degree > 0, "the degree of node 0", "be at least 1 for regular weights", 0.0)?;
     match (0..graph.node_count()).find(|&v| graph.degree(v) != degree) {
         None => Ok(()),
         Some(v) => Err(Error::InvalidParameter {

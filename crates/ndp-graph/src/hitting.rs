@@ -21,6 +21,7 @@ mod pair_laws;
 
 pub use pair_laws::PairLaws;
 
+use crate::error::ensure;
 use crate::kernel::multiply_rows_of;
 use crate::{Csr, Error, GossipMatrix, TransitionMatrix};
 use ndp_linalg::memory::require_dense;
@@ -71,21 +72,9 @@ impl Start {
                 if law.len() != n {
                     return Err(Error::Shape { what: "start law", expected: n, got: law.len() });
                 }
-                if let Some(&value) = law.iter().find(|p| !(0.0 <= **p && p.is_finite())) {
-                    return Err(Error::InvalidParameter {
-                        name: "every start probability",
-                        condition: "be finite and nonnegative",
-                        value,
-                    });
-                }
-                let sum: f64 = law.iter().sum();
-                if (sum - 1.0).abs() > 1e-9 {
-                    return Err(Error::InvalidParameter {
-                        name: "the sum of the start probabilities",
-                        condition: "be 1 within 1e-9",
-                        value: sum,
-                    });
-                }
+                require_masses("every start probability", law)?;
+                let (name, sum) = ("the sum of the start probabilities", law.iter().sum::<f64>());
+                ensure((sum - 1.0).abs() <= 1e-9, name, "be 1 within 1e-9", sum)?;
                 Ok(law.clone())
             }
         }
@@ -251,13 +240,7 @@ impl Walk {
         if mass.len() != n {
             return Err(Error::Shape { what: "start weights", expected: n, got: mass.len() });
         }
-        if let Some(&value) = mass.iter().find(|p| !(0.0 <= **p && p.is_finite())) {
-            return Err(Error::InvalidParameter {
-                name: "every start weight",
-                condition: "be finite and nonnegative",
-                value,
-            });
-        }
+        require_masses("every start weight", mass)?;
         require_targets(targets, n)?;
         require_horizon(horizon, targets.len() + 2)?;
         let mut lanes = Lanes::new(mass.iter().map(|&p| [p]).collect());
@@ -432,14 +415,13 @@ fn require_node(node: usize, nodes: usize) -> Result<(), Error> {
     if node < nodes { Ok(()) } else { Err(Error::NodeOutOfRange { node, nodes }) }
 }
 
+fn require_masses(name: &'static str, masses: &[f64]) -> Result<(), Error> {
+    let is_mass = |p: &f64| 0.0 <= *p && p.is_finite();
+    masses.iter().try_for_each(|p| ensure(is_mass(p), name, "be finite and nonnegative", *p))
+}
+
 fn require_targets(targets: &[usize], n: usize) -> Result<(), Error> {
-    if targets.is_empty() {
-        return Err(Error::InvalidParameter {
-            name: "the number of targets",
-            condition: "be at least 1",
-            value: 0.0,
-        });
-    }
+    ensure(!targets.is_empty(), "the number of targets", "be at least 1", 0.0)?;
     let mut sorted = targets.to_vec();
     sorted.sort_unstable();
     for &target in targets {
@@ -457,13 +439,7 @@ fn require_targets(targets: &[usize], n: usize) -> Result<(), Error> {
 
 /// Checks that the horizon is at least 1 and that `laws` vectors fit in memory together.
 fn require_horizon(horizon: usize, laws: usize) -> Result<(), Error> {
-    if horizon == 0 {
-        return Err(Error::InvalidParameter {
-            name: "the number of steps",
-            condition: "be at least 1",
-            value: 0.0,
-        });
-    }
+    ensure(horizon > 0, "the number of steps", "be at least 1", 0.0)?;
     Ok(require_dense("the laws of first visits", laws, horizon)?)
 }
 

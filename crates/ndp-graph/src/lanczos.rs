@@ -18,6 +18,7 @@
 //! - Parlett, *The Symmetric Eigenvalue Problem*, SIAM 1998: sections 13.2 (residual bound) and 13.8.
 //! - Simon, *The Lanczos algorithm with partial reorthogonalization*, Mathematics of Computation 42, 1984.
 
+use crate::error::ensure;
 use crate::extremes::Extremes;
 use crate::{Csr, Error, GossipMatrix};
 use ndp_numeric::stop::{Stop, work};
@@ -85,20 +86,13 @@ pub fn lanczos_extremes_until(
     stop: &Stop,
 ) -> Result<LanczosExtremes, Error> {
     let n = matrix.node_count();
-    if !(1e-13..1.0).contains(&tolerance) {
-        return Err(Error::InvalidParameter {
-            name: "the tolerance of a Lanczos iteration",
-            condition: "lie in [1e-13, 1)",
-            value: tolerance,
-        });
-    }
-    if n < 2 {
-        return Err(Error::InvalidParameter {
-            name: "the number of nodes",
-            condition: "be at least 2 for a second eigenvalue",
-            value: n as f64,
-        });
-    }
+    ensure(
+        (1e-13..1.0).contains(&tolerance),
+        "the tolerance of a Lanczos iteration",
+        "lie in [1e-13, 1)",
+        tolerance,
+    )?;
+    ensure(n >= 2, "the number of nodes", "be at least 2 for a second eigenvalue", n as f64)?;
     lanczos_within(matrix, tolerance, (n - 1).min(BASIS_LIMIT / 8 / n), stop)
 }
 

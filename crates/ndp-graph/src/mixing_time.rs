@@ -10,6 +10,7 @@
 //!   `ln(1/min π) / gap` has no `ι`: it holds for `ι = 1/4` (because `4 π (1 - π) ≤ 1` in
 //!   `‖(W^t)_v - π‖_TV ≤ ½ sqrt((1 - π_v)/π_v) (1 - gap)^t`), and fails for smaller ones.
 
+use crate::error::ensure;
 use crate::{Error, TransitionMatrix};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_linalg::gemm;
@@ -102,18 +103,11 @@ pub fn mixing_time_bound(gap_abs: f64, least_stationary: f64, iota: f64) -> Resu
     for (name, value) in
         [("the absolute spectral gap", gap_abs), ("the least stationary probability", least_stationary)]
     {
-        if !(0.0 < value && value <= 1.0) {
-            return Err(Error::InvalidParameter { name, condition: "lie in (0, 1]", value });
-        }
+        ensure(0.0 < value && value <= 1.0, name, "lie in (0, 1]", value)?;
     }
     let steps = (-(iota * least_stationary).ln() / gap_abs).ceil();
-    // Written so that NaN fails.
-    if steps < 1e18 {
-        Ok(whole(steps))
-    } else {
-        let (name, condition) = ("the mixing time", "be below 1e18: the gap is too small");
-        Err(Error::InvalidParameter { name, condition, value: steps })
-    }
+    ensure(steps < 1e18, "the mixing time", "be below 1e18: the gap is too small", steps)?;
+    Ok(whole(steps))
 }
 
 /// The largest total variation distance between a row and the law.
@@ -125,12 +119,7 @@ fn distance(matrix: ArrayView2<'_, f64>, law: &[f64]) -> f64 {
 }
 
 fn check_iota(iota: f64) -> Result<(), Error> {
-    if (1e-10..1.0).contains(&iota) {
-        Ok(())
-    } else {
-        let (name, condition) = ("the mixing accuracy", "lie in [1e-10, 1)");
-        Err(Error::InvalidParameter { name, condition, value: iota })
-    }
+    ensure((1e-10..1.0).contains(&iota), "the mixing accuracy", "lie in [1e-10, 1)", iota)
 }
 
 const MAX_SQUARINGS: usize = 40;

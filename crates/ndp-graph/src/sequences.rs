@@ -7,6 +7,7 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Algorithm 2
 //!   (randomized gossip), Appendix on time-varying graphs and node dropout.
 
+use crate::error::ensure;
 use crate::random::erdos_renyi_graph;
 use crate::{Error, GossipMatrix, Graph};
 use rand::{Rng, RngExt};
@@ -156,13 +157,7 @@ impl GossipSequence {
     /// # Errors
     /// [`Error::InvalidParameter`] for `m > 26`.
     pub fn one_peer_hypercube(m: u32) -> Result<Self, Error> {
-        if m > 26 {
-            return Err(Error::InvalidParameter {
-                name: "the dimension of a hypercube",
-                condition: "be at most 26",
-                value: f64::from(m),
-            });
-        }
+        ensure(m <= 26, "the dimension of a hypercube", "be at most 26", f64::from(m))?;
         let nodes = 1usize << m;
         let step = |k: u32| {
             let peers = (0..nodes).map(|v| (v, v ^ (1 << k))).filter(|&(u, v)| u < v);
@@ -179,10 +174,7 @@ impl GossipSequence {
     /// # Errors
     /// [`Error::InvalidParameter`] unless `q` lies in `[0, 1]`.
     pub fn with_node_dropout(&self, q: f64, rng: &mut impl Rng) -> Result<Self, Error> {
-        if !(0.0..=1.0).contains(&q) {
-            let (name, condition) = ("the probability of a node to drop out", "lie in [0, 1]");
-            return Err(Error::InvalidParameter { name, condition, value: q });
-        }
+        ensure((0.0..=1.0).contains(&q), "the probability of a node to drop out", "lie in [0, 1]", q)?;
         let mut steps = Vec::with_capacity(self.steps.len());
         for step in &self.steps {
             let up: Vec<bool> = (0..self.nodes).map(|_| rng.random::<f64>() >= q).collect();

@@ -10,6 +10,7 @@
 //! - Cyffers, Even, Bellet and Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 2, which
 //!   leaves out the *value* 1 and so gives a positive gap to disconnected graphs; here they are refused.
 
+use crate::error::ensure;
 pub use crate::extremes::Extremes;
 use crate::lanczos::{TOLERANCE, lanczos_extremes_until, lanczos_within};
 use crate::{Csr, Error, GossipMatrix};
@@ -158,13 +159,7 @@ impl Mixing {
     }
 
     fn require_connected(self, nodes: usize) -> Result<(), Error> {
-        if nodes < 2 {
-            return Err(Error::InvalidParameter {
-                name: "the number of nodes",
-                condition: "be at least 2 for a spectral gap",
-                value: nodes as f64,
-            });
-        }
+        ensure(nodes >= 2, "the number of nodes", "be at least 2 for a spectral gap", nodes as f64)?;
         if self.components == 1 { Ok(()) } else { Err(Error::Disconnected(self.components)) }
     }
 

@@ -1,5 +1,6 @@
 //! Where a walk spends its time: irreducibility, period, stationary law.
 
+use crate::error::ensure;
 use crate::{Csr, Error, TransitionMatrix};
 use ndp_linalg::memory::require_dense;
 
@@ -170,13 +171,8 @@ fn reversible_law(matrix: &Csr) -> Option<Vec<f64>> {
 /// State reduction: removes the last node, redirecting its visits, until one is left.
 fn law_by_elimination(walk: &TransitionMatrix) -> Result<Vec<f64>, Error> {
     let n = walk.node_count();
-    if n > 4096 {
-        return Err(Error::InvalidParameter {
-            name: "the number of nodes of a walk neither doubly stochastic nor reversible",
-            condition: "be at most 4096",
-            value: n as f64,
-        });
-    }
+    let name = "the number of nodes of a walk neither doubly stochastic nor reversible";
+    ensure(n <= 4096, name, "be at most 4096", n as f64)?;
     require_dense("the transition matrix", n, n)?;
     let mut w = walk.to_dense()?;
     for last in (1..n).rev() {

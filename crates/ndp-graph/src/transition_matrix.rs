@@ -2,6 +2,7 @@
 
 use crate::csr::{Csr, accurate_sum};
 use crate::draw::draw_index;
+use crate::error::ensure;
 use crate::{Error, GossipMatrix, Graph};
 use ndarray::{Array2, ArrayView2};
 use rand::Rng;
@@ -84,10 +85,8 @@ impl TransitionMatrix {
     /// [`Error::InvalidParameter`] for a node without neighbors, which has nowhere to go.
     pub fn simple_random_walk(graph: &Graph) -> Result<Self, Error> {
         let n = graph.node_count();
-        if (0..n).any(|u| graph.degree(u) == 0) {
-            let (name, condition) = ("the degree of every node", "be at least 1 for a random walk");
-            return Err(Error::InvalidParameter { name, condition, value: 0.0 });
-        }
+        let moves = (0..n).all(|u| graph.degree(u) > 0);
+        ensure(moves, "the degree of every node", "be at least 1 for a random walk", 0.0)?;
         let rows = (0..n).map(|u| {
             let weight = 1.0 / graph.degree(u) as f64;
             graph.neighbors(u).iter().map(move |&v| (v, weight))

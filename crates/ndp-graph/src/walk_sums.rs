@@ -8,6 +8,7 @@
 //!   ICML 2024, arXiv:2402.07471: Theorem 3 and equation (15), which prints `ln T` for the harmonic number
 //!   `H_T`; `H_T` is larger, and is used here.
 
+use crate::error::ensure;
 use crate::{Error, GossipMatrix, Spectrum};
 use ndarray::Array2;
 
@@ -103,12 +104,7 @@ pub(crate) fn power_sum(lambda: f64, steps: usize) -> f64 {
 
 /// Refuses a number of steps above `MAX_STEPS`.
 pub(crate) fn check_steps(steps: usize) -> Result<(), Error> {
-    if steps <= MAX_STEPS {
-        Ok(())
-    } else {
-        let (name, condition) = ("the number of steps", "be at most 10^7");
-        Err(Error::InvalidParameter { name, condition, value: steps as f64 })
-    }
+    ensure(steps <= MAX_STEPS, "the number of steps", "be at most 10^7", steps as f64)
 }
 
 /// `e_u - 1/n`.

@@ -2,6 +2,7 @@
 
 use super::{ClosedForm, Family, binomial, cycle_eigenvalue};
 use crate::Error;
+use crate::error::ensure;
 use crate::walk_sums::{check_steps, harmonic_number, power_sum};
 use std::f64::consts::PI;
 
@@ -11,10 +12,7 @@ impl ClosedForm<'_> {
     /// # Errors
     /// [`Error::InvalidParameter`] unless `laziness` lies in `[0, 1)`.
     pub(crate) fn lazy(mut self, laziness: f64) -> Result<Self, Error> {
-        if !(0.0..1.0).contains(&laziness) {
-            let (name, condition) = ("laziness", "lie in [0, 1)");
-            return Err(Error::InvalidParameter { name, condition, value: laziness });
-        }
+        ensure((0.0..1.0).contains(&laziness), "laziness", "lie in [0, 1)", laziness)?;
         self.weight *= 1.0 - laziness;
         Ok(self)
     }

@@ -1,6 +1,7 @@
 //! Graphs grown or rewired at random: Barabási–Albert and Watts–Strogatz.
 
 use super::check_probability;
+use crate::error::ensure;
 use crate::generators::check_edges;
 use crate::{Error, Graph};
 use rand::{Rng, RngExt};
@@ -17,13 +18,12 @@ use rand::{Rng, RngExt};
 /// # References
 /// - Barabási, Albert, *Emergence of scaling in random networks*, Science 286, 1999.
 pub fn barabasi_albert_graph(n: usize, m: usize, rng: &mut impl Rng) -> Result<Graph, Error> {
-    if !(1..n).contains(&m) {
-        return Err(Error::InvalidParameter {
-            name: "the number of edges of a new node",
-            condition: "be at least 1 and below the number of nodes",
-            value: m as f64,
-        });
-    }
+    ensure(
+        (1..n).contains(&m),
+        "the number of edges of a new node",
+        "be at least 1 and below the number of nodes",
+        m as f64,
+    )?;
     if n >= u32::MAX as usize {
         return Err(Error::TooManyNodes(n));
     }
@@ -65,13 +65,7 @@ pub fn barabasi_albert_graph(n: usize, m: usize, rng: &mut impl Rng) -> Result<G
 /// - Watts, Strogatz, *Collective dynamics of small-world networks*, Nature 393, 1998.
 pub fn watts_strogatz_graph(n: usize, k: usize, p: f64, rng: &mut impl Rng) -> Result<Graph, Error> {
     check_probability("the rewiring probability", p)?;
-    if k > n {
-        return Err(Error::InvalidParameter {
-            name: "the number of nearest nodes to join",
-            condition: "be at most the number of nodes",
-            value: k as f64,
-        });
-    }
+    ensure(k <= n, "the number of nearest nodes to join", "be at most the number of nodes", k as f64)?;
     if n >= u32::MAX as usize {
         return Err(Error::TooManyNodes(n));
     }

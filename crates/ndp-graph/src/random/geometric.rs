@@ -1,6 +1,7 @@
 //! Random geometric graphs in the unit square.
 
 use super::first_connected;
+use crate::error::ensure;
 use crate::generators::{check_edges, pairs};
 use crate::{Error, Graph};
 use ndp_numeric::casts::floor;
@@ -18,13 +19,7 @@ use rand::{Rng, RngExt};
 /// Proportional to the nodes plus the edges: only cells of side `radius` or more that touch are
 /// compared.
 pub fn random_geometric_graph(n: usize, radius: f64, rng: &mut impl Rng) -> Result<Graph, Error> {
-    if !(0.0 < radius && radius.is_finite()) {
-        return Err(Error::InvalidParameter {
-            name: "the radius",
-            condition: "be positive and finite",
-            value: radius,
-        });
-    }
+    ensure(0.0 < radius && radius.is_finite(), "the radius", "be positive and finite", radius)?;
     if n >= u32::MAX as usize {
         return Err(Error::TooManyNodes(n));
     }

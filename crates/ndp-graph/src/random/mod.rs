@@ -14,6 +14,7 @@ pub use erdos_renyi::{connected_erdos_renyi, erdos_renyi_graph, stochastic_block
 pub use geometric::{connected_random_geometric, random_geometric_graph};
 pub use regular::random_regular_graph;
 
+use crate::error::ensure;
 use crate::{Error, Graph};
 
 /// Draws until a graph is connected, at most `tries` times: the law of `draw` given connectivity.
@@ -22,13 +23,7 @@ fn first_connected(
     tries: usize,
     mut draw: impl FnMut() -> Result<Graph, Error>,
 ) -> Result<Graph, Error> {
-    if tries == 0 {
-        return Err(Error::InvalidParameter {
-            name: "the number of tries",
-            condition: "be at least 1",
-            value: 0.0,
-        });
-    }
+    ensure(tries > 0, "the number of tries", "be at least 1", 0.0)?;
     for _ in 0..tries {
         let graph = draw()?;
         if graph.is_connected() {
@@ -40,9 +35,5 @@ fn first_connected(
 
 /// Refuses numbers that are not probabilities, including NaN.
 fn check_probability(name: &'static str, p: f64) -> Result<(), Error> {
-    if (0.0..=1.0).contains(&p) {
-        Ok(())
-    } else {
-        Err(Error::InvalidParameter { name, condition: "lie in [0, 1]", value: p })
-    }
+    ensure((0.0..=1.0).contains(&p), name, "lie in [0, 1]", p)
 }

@@ -1,5 +1,6 @@
 //! Random regular graphs.
 
+use crate::error::ensure;
 use crate::generators::check_edges;
 use crate::{Error, Graph};
 use ndp_numeric::casts::id;
@@ -28,20 +29,13 @@ pub fn random_regular_graph(d: usize, n: usize, rng: &mut impl Rng) -> Result<Gr
     if n >= u32::MAX as usize {
         return Err(Error::TooManyNodes(n));
     }
-    if d >= n {
-        return Err(Error::InvalidParameter {
-            name: "the degree of a regular graph",
-            condition: "be below the number of nodes",
-            value: d as f64,
-        });
-    }
-    if d % 2 == 1 && n % 2 == 1 {
-        return Err(Error::InvalidParameter {
-            name: "the number of nodes times the degree of a regular graph",
-            condition: "be even",
-            value: n as f64 * d as f64,
-        });
-    }
+    ensure(d < n, "the degree of a regular graph", "be below the number of nodes", d as f64)?;
+    ensure(
+        d.is_multiple_of(2) || n.is_multiple_of(2),
+        "the number of nodes times the degree of a regular graph",
+        "be even",
+        n as f64 * d as f64,
+    )?;
     check_edges("the regular graph", 0.5 * n as f64 * d as f64)?;
     let sparse = d.min(n - 1 - d);
     let attempt = if sparse <= 4 { pairing } else { steger_wormald };
