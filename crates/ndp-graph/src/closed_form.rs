@@ -10,7 +10,7 @@
 //!   ICML 2024, arXiv:2402.07471: Theorem 5 (ring). Its index `u + v - 2` and its constant are
 //!   corrected here: the entry depends on `u - v`, and `1 - μ_k = (4/3) sin²(π k / n)`.
 
-use crate::error::ensure;
+use crate::error::{ensure, require_ids};
 use crate::gossip_matrix::Weights;
 use crate::spectrum::Extremes;
 use crate::{Error, Graph, generators};
@@ -114,9 +114,7 @@ impl<'a> ClosedForm<'a> {
                 (nodes, 2 * sides.len(), 2 * sides.len())
             }
         };
-        if nodes >= u32::MAX as usize {
-            return Err(Error::TooManyNodes(nodes));
-        }
+        require_ids(nodes)?;
         // `low` and `high` are the degrees at the two ends of every edge, except on a path of three
         // or more nodes, whose end edges have degrees 1 and 2.
         let refused = Err(Error::NoClosedForm { weights });

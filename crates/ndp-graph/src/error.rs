@@ -279,6 +279,11 @@ pub(crate) fn ensure(
     if met { Ok(()) } else { Err(Error::InvalidParameter { name, condition, value }) }
 }
 
+/// Fails for more nodes than ids of 32 bits can name.
+pub(crate) fn require_ids(nodes: usize) -> Result<(), Error> {
+    if nodes >= u32::MAX as usize { Err(Error::TooManyNodes(nodes)) } else { Ok(()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

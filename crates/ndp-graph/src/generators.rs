@@ -6,7 +6,7 @@ pub use crate::davis::davis_southern_women_graph;
 pub use crate::karate::karate_club_graph;
 pub use kneser::kneser_graph;
 
-use crate::error::ensure;
+use crate::error::{ensure, require_ids};
 use crate::{Csr, Error, Graph, TransitionMatrix};
 use ndp_linalg::memory::require_memory;
 
@@ -105,9 +105,7 @@ pub fn torus_graph(sides: &[usize]) -> Result<Graph, Error> {
         at_least("the side of a torus", "be at least 3", side, 3)?;
         n = n.saturating_mul(side);
     }
-    if n >= u32::MAX as usize {
-        return Err(Error::TooManyNodes(n));
-    }
+    require_ids(n)?;
     check_edges("the torus", n as f64 * sides.len() as f64)?;
     let mut stride = n;
     let along = sides.iter().flat_map(|&side| {

@@ -1,6 +1,7 @@
 //! Simple undirected graphs with nodes `0..n`.
 
 use crate::Error;
+use crate::error::require_ids;
 use ndp_linalg::memory::require_memory;
 use ndp_numeric::casts::id;
 
@@ -47,9 +48,7 @@ impl Graph {
         if n == 0 {
             return Err(Error::EmptyGraph);
         }
-        if n >= u32::MAX as usize {
-            return Err(Error::TooManyNodes(n));
-        }
+        require_ids(n)?;
         require_memory("the nodes of the graph", 16 * n as u128)?;
         let mut pairs: Vec<(u32, u32)> = Vec::new();
         let mut starts = vec![0; n + 1];

@@ -3,6 +3,7 @@
 use super::{Format, Found, malformed, numbered};
 use crate::Error;
 use crate::edge_list::Arcs;
+use crate::error::require_ids;
 use std::io::{BufRead, Read};
 
 pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
@@ -38,9 +39,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
             if rows != columns {
                 return Err(fail("must have as many columns as rows: a graph has a square matrix"));
             }
-            if rows >= u32::MAX as usize {
-                return Err(Error::TooManyNodes(rows));
-            }
+            require_ids(rows)?;
             size = Some((rows, count));
             continue;
         };

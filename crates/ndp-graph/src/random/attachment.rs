@@ -1,7 +1,7 @@
 //! Graphs grown or rewired at random: Barabási–Albert and Watts–Strogatz.
 
 use super::check_probability;
-use crate::error::ensure;
+use crate::error::{ensure, require_ids};
 use crate::generators::check_edges;
 use crate::{Error, Graph};
 use rand::{Rng, RngExt};
@@ -24,9 +24,7 @@ pub fn barabasi_albert_graph(n: usize, m: usize, rng: &mut impl Rng) -> Result<G
         "be at least 1 and below the number of nodes",
         m as f64,
     )?;
-    if n >= u32::MAX as usize {
-        return Err(Error::TooManyNodes(n));
-    }
+    require_ids(n)?;
     check_edges("the Barabási–Albert graph", m as f64 * (n - m) as f64)?;
     let mut edges: Vec<(usize, usize)> = (1..=m).map(|leaf| (0, leaf)).collect();
     // Every node occurs as often as its degree.
@@ -66,9 +64,7 @@ pub fn barabasi_albert_graph(n: usize, m: usize, rng: &mut impl Rng) -> Result<G
 pub fn watts_strogatz_graph(n: usize, k: usize, p: f64, rng: &mut impl Rng) -> Result<Graph, Error> {
     check_probability("the rewiring probability", p)?;
     ensure(k <= n, "the number of nearest nodes to join", "be at most the number of nodes", k as f64)?;
-    if n >= u32::MAX as usize {
-        return Err(Error::TooManyNodes(n));
-    }
+    require_ids(n)?;
     if k == n {
         return crate::generators::complete_graph(n);
     }

@@ -1,6 +1,7 @@
 //! Graphs whose edges are independent: Erdős–Rényi graphs and stochastic block models.
 
 use super::{check_probability, first_connected};
+use crate::error::require_ids;
 use crate::generators::{check_edges, pairs};
 use crate::{Error, Graph};
 use ndarray::ArrayView2;
@@ -22,9 +23,7 @@ use rand::{Rng, RngExt};
 ///   2005, section II (geometric skips).
 pub fn erdos_renyi_graph(n: usize, p: f64, rng: &mut impl Rng) -> Result<Graph, Error> {
     check_probability("the edge probability", p)?;
-    if n >= u32::MAX as usize {
-        return Err(Error::TooManyNodes(n));
-    }
+    require_ids(n)?;
     check_edges("the Erdős–Rényi graph", p * pairs(n))?;
     let mut edges = Vec::new();
     add_inside(0, n, p, rng, &mut edges);
@@ -67,9 +66,7 @@ pub fn stochastic_block_model(
         }
     }
     let n = sizes.iter().fold(0usize, |n, &size| n.saturating_add(size));
-    if n >= u32::MAX as usize {
-        return Err(Error::TooManyNodes(n));
-    }
+    require_ids(n)?;
     let mut expected = 0.0;
     for i in 0..blocks {
         expected += p[(i, i)] * pairs(sizes[i]);

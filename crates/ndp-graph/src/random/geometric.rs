@@ -1,7 +1,7 @@
 //! Random geometric graphs in the unit square.
 
 use super::first_connected;
-use crate::error::ensure;
+use crate::error::{ensure, require_ids};
 use crate::generators::{check_edges, pairs};
 use crate::{Error, Graph};
 use ndp_numeric::casts::floor;
@@ -20,9 +20,7 @@ use rand::{Rng, RngExt};
 /// compared.
 pub fn random_geometric_graph(n: usize, radius: f64, rng: &mut impl Rng) -> Result<Graph, Error> {
     ensure(0.0 < radius && radius.is_finite(), "the radius", "be positive and finite", radius)?;
-    if n >= u32::MAX as usize {
-        return Err(Error::TooManyNodes(n));
-    }
+    require_ids(n)?;
     let share = (std::f64::consts::PI * radius * radius).min(1.0);
     check_edges("the random geometric graph", share * pairs(n))?;
     let positions: Vec<[f64; 2]> = (0..n).map(|_| [rng.random(), rng.random()]).collect();

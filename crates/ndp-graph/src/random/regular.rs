@@ -1,6 +1,6 @@
 //! Random regular graphs.
 
-use crate::error::ensure;
+use crate::error::{ensure, require_ids};
 use crate::generators::check_edges;
 use crate::{Error, Graph};
 use ndp_numeric::casts::id;
@@ -26,9 +26,7 @@ pub fn random_regular_graph(d: usize, n: usize, rng: &mut impl Rng) -> Result<Gr
     if n == 0 {
         return Err(Error::EmptyGraph);
     }
-    if n >= u32::MAX as usize {
-        return Err(Error::TooManyNodes(n));
-    }
+    require_ids(n)?;
     ensure(d < n, "the degree of a regular graph", "be below the number of nodes", d as f64)?;
     ensure(
         d.is_multiple_of(2) || n.is_multiple_of(2),
