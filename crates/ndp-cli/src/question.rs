@@ -32,12 +32,12 @@ const SAMPLE: usize = 16;
 
 /// Whose accounts are computed on a large graph if the user names no observers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Default {
+enum OnLargeGraph {
     /// Nodes drawn at random.
     Sample,
     /// One node of small degree, so that its account takes no time. A bound covers the others; it may be what
     /// this node learns.
-    One,
+    OneNode,
 }
 
 impl Chosen {
@@ -57,7 +57,7 @@ pub(crate) fn hops(graph: &Graph, observer: &Observer) -> Option<Vec<Option<u32>
 
 /// The observers. By default every node; on large graphs a random sample of them is looked at.
 pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge) -> Result<Chosen, Failure> {
-    asked_for(graph, chosen, knowledge, None, Default::Sample)
+    asked_for(graph, chosen, knowledge, None, OnLargeGraph::Sample)
 }
 
 /// The observers for a target. By default, on large graphs, those for whom the target lists limits.
@@ -67,7 +67,7 @@ pub(crate) fn observers_of(
     knowledge: &Knowledge,
     target: Option<&Target>,
 ) -> Result<Chosen, Failure> {
-    asked_for(graph, chosen, knowledge, target, Default::Sample)
+    asked_for(graph, chosen, knowledge, target, OnLargeGraph::Sample)
 }
 
 /// Every node by default; on large graphs one account is computed, and a bound covers all other nodes.
@@ -77,7 +77,7 @@ pub(crate) fn everybody(
     knowledge: &Knowledge,
     target: Option<&Target>,
 ) -> Result<Chosen, Failure> {
-    asked_for(graph, chosen, knowledge, target, Default::One)
+    asked_for(graph, chosen, knowledge, target, OnLargeGraph::OneNode)
 }
 
 /// The observers that the arguments name, or those of the default on large graphs, and what they know.
@@ -86,7 +86,7 @@ fn asked_for(
     chosen: &Observers,
     knowledge: &Knowledge,
     target: Option<&Target>,
-    default: Default,
+    on_large: OnLargeGraph,
 ) -> Result<Chosen, Failure> {
     let n = graph.node_count();
     let (audience, description) = if chosen.outsider {
@@ -97,7 +97,7 @@ fn asked_for(
         let description = format!("somebody outside the network who overhears {}", chosen.tap.join(", "));
         (Audience::named(vec![Observer::outsider().tapping(&both)]), description)
     } else if let Some(size) = chosen.coalition_size.or(chosen.neighbors) {
-        if default != Default::One {
+        if on_large != OnLargeGraph::OneNode {
             return Err(Failure::Usage(
                 "--coalition-size and --neighbors are for loss, calibrate, compare and plan; elsewhere name a coalition: --coalition A,B"
                     .into(),
@@ -124,7 +124,7 @@ fn asked_for(
         (Audience::every_node(n), format!("every one of {n} nodes alone"))
     } else if let (None, Some(limited)) = (chosen.sample, target.and_then(listed)) {
         named(graph, limited)
-    } else if chosen.sample.is_none() && default == Default::One {
+    } else if chosen.sample.is_none() && on_large == OnLargeGraph::OneNode {
         let audience = by_one_of_least_degree(graph)?;
         (audience, format!("every one of {n} nodes alone"))
     } else {
