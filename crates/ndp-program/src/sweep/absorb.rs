@@ -290,7 +290,7 @@ fn completed<A: Arithmetic>(
         }
         // If a value has only one consumer, the shift is left open for the consumer, as long as the number is
         // short.
-        if let Some(own) = own.filter(|_| !step.once || exact.is_fine(&motion.known)) {
+        if let Some(own) = own.filter(|_| !step.once || exact.is_nearly_out_of_range(&motion.known)) {
             chosen.move_as_floats_say(&mut motion, own).ok_or(None)?;
         }
         slots[step.slot as usize] = motion;

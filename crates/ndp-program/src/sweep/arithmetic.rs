@@ -22,7 +22,7 @@ pub(super) trait Arithmetic {
     fn quotient(&self, a: &Self::Number, b: &Self::Number, by: &BigRational) -> Option<Self::Number>;
     fn is_zero(&self, x: &Self::Number) -> bool;
     /// Whether weighted sums of this number will soon be out of range.
-    fn is_fine(&self, x: &Self::Number) -> bool;
+    fn is_nearly_out_of_range(&self, x: &Self::Number) -> bool;
     fn float(&self, x: &Self::Number) -> f64;
     fn ratio(&self, x: Self::Number) -> BigRational;
 }
@@ -60,7 +60,7 @@ impl Arithmetic for Ratios {
         x.is_zero()
     }
 
-    fn is_fine(&self, _: &BigRational) -> bool {
+    fn is_nearly_out_of_range(&self, _: &BigRational) -> bool {
         false
     }
 
@@ -135,7 +135,7 @@ impl Arithmetic for Multiples {
         *x == 0
     }
 
-    fn is_fine(&self, x: &i128) -> bool {
+    fn is_nearly_out_of_range(&self, x: &i128) -> bool {
         x % self.fine != 0
     }
 
@@ -213,8 +213,8 @@ mod tests {
         assert_eq!(multiples.number(&ratio(1, 5)), None);
         assert_eq!(multiples.add(&mut 0, &ratio(1, 9), &3), None);
         assert_eq!(multiples.add(&mut 0, &ratio(1, 9), &9), Some(()));
-        // Halves and sixths are not fine, as thirds of them are still multiples.
-        assert_eq!([9, 3, 1].map(|x| multiples.is_fine(&x)), [false, false, true]);
+        // Thirds of halves and of sixths are still multiples.
+        assert_eq!([9, 3, 1].map(|x| multiples.is_nearly_out_of_range(&x)), [false, false, true]);
         assert_eq!(multiples.quotient(&5, &0, &ratio(2, 1)), None);
         assert_eq!(multiples.quotient(&5, &0, &ratio(0, 1)), None);
         assert_eq!(multiples.add(&mut 0, &ratio(4, 1), &(i128::MAX / 2)), None);
