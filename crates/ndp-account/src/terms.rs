@@ -82,14 +82,7 @@ pub enum Law {
 impl Law {
     /// Whether a guarantee follows from the noise in units of the sensitivity. Whole numbers and labels have
     /// a unit of their own, and of a user's own distribution this is not known.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndp_account::Law;
-    /// assert!(Law::Laplace.scales() && !Law::DiscreteLaplace.scales());
-    /// ```
-    #[must_use]
-    pub const fn scales(self) -> bool {
+    const fn scales(self) -> bool {
         match self {
             Self::Gaussian | Self::Laplace => true,
             Self::DiscreteLaplace | Self::RandomizedResponse | Self::Own => false,
@@ -102,7 +95,7 @@ impl Law {
 /// # Examples
 /// ```
 /// use ndp_account::{Law, Noise};
-/// let noise = Noise::on_values("every value, once");
+/// let noise = Noise::of(Law::Gaussian, "every value, once");
 /// assert_eq!((noise.law, noise.unit), (Law::Gaussian, "the range of a value"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -116,19 +109,13 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// Normal noise in units of the range of a value.
-    #[must_use]
-    pub const fn on_values(on: &'static str) -> Self {
-        Self { law: Law::Gaussian, unit: RANGE, on }
-    }
-
     /// Normal noise on gradients, in units of their sensitivity.
     #[must_use]
     pub const fn on_gradients(on: &'static str) -> Self {
         Self { law: Law::Gaussian, unit: "the sensitivity of a gradient", on }
     }
 
-    /// Noise of another family.
+    /// Noise of a family, on values or on labels.
     #[must_use]
     pub const fn of(law: Law, on: &'static str) -> Self {
         Self { law, unit: if matches!(law, Law::RandomizedResponse) { "1/epsilon0" } else { RANGE }, on }
@@ -170,7 +157,7 @@ impl Terms {
     pub const VALUES: Self = Self {
         changes: Changes::Value,
         neighbors: Neighbors::ReplaceOne,
-        noise: Noise::on_values("every value, as the view says"),
+        noise: Noise::of(Law::Gaussian, "every value, as the view says"),
         by: By { function: "ndp_account::LinearProtocol::coalition_loss", theorem: "Certified losses" },
         trusts: [None; Assumption::KINDS],
     };

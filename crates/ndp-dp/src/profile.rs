@@ -9,7 +9,7 @@
 //! | how the profile is known | `mu` | `renyi` | `epsilon`, `delta` |
 //! |---|---|---|---|
 //! | [`Profile::gaussian`] | as given | `α μ²/2`, same grade | exact curve of `N(μ, 1)` against `N(0, 1)`, same grade or `UpperBound` |
-//! | [`Profile::of_law`], a [`LossLaw`] | - | if each part has a bound | by the law, `Exact` if its ends agree |
+//! | [`LossLaw::profile`](crate::LossLaw::profile) | - | if each part has a bound | by the law, `Exact` if its ends agree |
 //! | [`Profile::of_curve`] with a Rényi bound | - | as given | best conversion, `UpperBound` |
 //! | [`Profile::of_curve`] with `(ε, δ)` only | - | - | as given |
 //! | [`Profile::nothing`] | 0 | 0 | 0 |
@@ -33,8 +33,8 @@ use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::gdp::{half_square, half_square_down};
 use crate::{
-    ApproxDp, Delta, Error, Exact, Gdp, Grade, Guarantee, LossLaw, Mechanism, Order, Rdp, UpperBound,
-    conversion, gaussian, search,
+    ApproxDp, Delta, Error, Exact, Gdp, Grade, Guarantee, Mechanism, Order, Rdp, UpperBound, conversion,
+    gaussian, search,
 };
 use ndp_numeric::gaussian_profile::log_theta_down;
 use ndp_numeric::rounding::{Interval, log_up};
@@ -311,33 +311,6 @@ impl Profile {
     #[must_use]
     pub fn of_curve(curve: impl Curve + 'static, against: &str) -> Self {
         Self::new(Law::Curve(Arc::new(curve)), against)
-    }
-
-    /// The profile of a law of the privacy loss. If the whole law is Gaussian, this is [`Self::gaussian`].
-    ///
-    /// Answers are kept and shared with all clones, so that no question is computed twice. They hold for both
-    /// orders of the two data sets, also where [`LossLaw::only`] left one: a profile does not say which.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndp_dp::{Delta, Grade, Laplace, LossLaw, Neighbors, Profile, Sensitivity};
-    /// let release = Laplace::new(Sensitivity::new(1.0)?, 2.0)?;
-    /// let profile = Profile::of_law(LossLaw::laplace(release, Neighbors::ReplaceOne), "node 3");
-    /// assert_eq!(profile.pure_epsilon()?.into_value(), 0.5);
-    /// assert_eq!(profile.epsilon(Delta::new(1e-3)?)?.grade(), Grade::Exact);
-    /// // Sixteen of them are composed by their law, not by Rényi divergences.
-    /// let all = Profile::compose(&vec![profile; 16])?;
-    /// assert!(all.epsilon(Delta::new(1e-3)?)?.value().epsilon() < 6.2976);
-    /// # Ok::<(), ndp_dp::Error>(())
-    /// ```
-    #[must_use]
-    pub fn of_law(law: LossLaw, against: &str) -> Self {
-        let neighbors = law.neighbors();
-        let law = law.in_both_directions();
-        let law = law
-            .mu()
-            .map_or_else(|| Law::Known(Arc::new(Known::new(law))), |(gdp, lower)| Law::Gaussian(gdp, lower));
-        Self { neighbors, ..Self::new(law, against) }
     }
 
     /// The profile of an observer who sees nothing that depends on the node's data.

@@ -4,7 +4,7 @@
 //!
 //! * A formula of a few operations is evaluated on an [`Interval`], which contains the true value even where
 //!   terms cancel. The four operations and the root are rounded in both directions, exactly: a result that is
-//!   a float stays one. Elementary functions are those of `libm`, widened by [`ELEMENTARY_ULPS`] units in the
+//!   a float stays one. Elementary functions are those of `libm`, widened by three units in the
 //!   last place on each side.
 //! * A special function, or a sum of many positive terms, is computed in plain floats and moved outward by
 //!   [`up`] or [`down`] by its error; logarithms by [`up_log`] or [`down_log`]. Each special function has one
@@ -19,9 +19,9 @@
 /// Measured: against 60 digits at 10⁶ points each, over their whole range, `exp`, `expm1`, `log` and `log1p`
 /// err by at most 0.66 epsilons, relative. Doubled that is 1.32, and three units in the last place are at
 /// least 1.5.
-pub const ELEMENTARY_ULPS: u32 = 3;
+const ELEMENTARY_ULPS: u32 = 3;
 
-/// As [`ELEMENTARY_ULPS`], for `tanh`. Measured in the same way: 1.25 epsilons; doubled, that is 2.5, which
+/// As `ELEMENTARY_ULPS`, for `tanh`. Measured in the same way: 1.25 epsilons; doubled, that is 2.5, which
 /// is five units.
 pub(crate) const TANH_ULPS: u32 = 5;
 

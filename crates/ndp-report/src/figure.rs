@@ -35,7 +35,7 @@ pub use axis::{Axis, AxisScale};
 pub use basis::Basis;
 pub use check::Check;
 pub use kind::Kind;
-pub use matrix::{Drawing, MAX_EDGES, Matrix};
+pub use matrix::{Drawing, Matrix};
 pub use sample::Sample;
 pub use scale::Scale;
 pub use series::{Mark, Point, Series};

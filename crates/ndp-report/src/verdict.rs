@@ -1,11 +1,11 @@
 //! Whether the claims hold, decided from the numbers that were written and from their grades.
 //!
 //! "Holds" follows only from exact values or from an upper bound below what is claimed, "does not hold" only
-//! from exact values, lower bounds or attacks; everything else is "not shown". The types in [`evidence`]
+//! from exact values, lower bounds or attacks; everything else is "not shown". The types in `evidence.rs`
 //! enforce this. Runs with seeds are decided by [`paired`] comparisons with a stated error rate. A claim
 //! holds if all its checks hold, and a check that compared nothing is an error.
 
-pub mod evidence;
+mod evidence;
 pub mod outcome;
 pub mod paired;
 pub mod title;

@@ -70,7 +70,7 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
 /// a Rényi bound, only the Rényi bounds are used.
 fn of_law(law: LossLaw, against: &str) -> Profile {
     if law.kinds() <= MOST_KINDS || Order::new(2.0).is_ok_and(|order| law.rdp(order).is_none()) {
-        return Profile::of_law(law, against);
+        return law.profile(against);
     }
     Profile::of_curve(ByRenyi(law), against)
 }

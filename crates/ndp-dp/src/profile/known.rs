@@ -1,11 +1,11 @@
 //! Profiles by the law of the privacy loss. Answers are kept, and Rényi divergences are used only where the
 //! ends of a law are not close.
 
-use super::{Curve, Profile};
+use super::{Curve, Law, Profile};
 use crate::loss_law::{Enclosed, LossLaw};
 use crate::{ApproxDp, Delta, Error, Guarantee, Order, UpperBound, conversion};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// `δ` and `ε` by the law, and the Rényi divergence if each part has a bound.
 impl Curve for LossLaw {
@@ -27,7 +27,11 @@ impl Curve for LossLaw {
 }
 
 impl LossLaw {
-    /// The profile of this law, for ledgers, checks and comparisons, see [`Profile::of_law`].
+    /// The profile of this law, for ledgers, checks and comparisons. If the whole law is Gaussian, this is
+    /// [`Profile::gaussian`].
+    ///
+    /// Answers are kept and shared with all clones, so that no question is computed twice. They hold for both
+    /// orders of the two data sets, also where [`LossLaw::only`] left one: a profile does not say which.
     ///
     /// # Examples
     /// ```
@@ -40,7 +44,12 @@ impl LossLaw {
     /// ```
     #[must_use]
     pub fn profile(self, against: &str) -> Profile {
-        Profile::of_law(self, against)
+        let neighbors = self.neighbors();
+        let law = self.in_both_directions();
+        let law = law
+            .mu()
+            .map_or_else(|| Law::Known(Arc::new(Known::new(law))), |(gdp, lower)| Law::Gaussian(gdp, lower));
+        Profile { neighbors, ..Profile::new(law, against) }
     }
 }
 

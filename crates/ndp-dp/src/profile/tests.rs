@@ -224,7 +224,7 @@ fn parts_share_the_delta() -> Result<(), Error> {
 fn bounds_by_renyi_are_not_worse_than_their_conversion() -> Result<(), Error> {
     for rho in [0.01, 0.5, 3.0] {
         let law = LossLaw::from_renyi(move |order| UpperBound::new(rho * order.get()), Neighbors::ReplaceOne);
-        let profile = Profile::of_law(law.clone(), "node 3");
+        let profile = law.clone().profile("node 3");
         let curve = Profile::of_curve(Renyi(rho), "node 3");
         for at in [1e-9, 1e-5, 0.01] {
             let found = epsilon(&profile, at);

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 /// The largest number of edges that a drawing shows: more would hide the nodes.
-pub const MAX_EDGES: usize = 5000;
+const MAX_EDGES: usize = 5000;
 
 /// A matrix of values, drawn as a heat map.
 ///
@@ -91,7 +91,7 @@ pub struct Drawing {
     /// Value of every node. NaN is a node without value (the observer), drawn in grey. An infinite value has
     /// a colour of its own.
     pub values: Vec<f64>,
-    /// The edges that are drawn: all, or a sample of [`MAX_EDGES`].
+    /// The edges that are drawn: all, or a sample of 5000.
     pub edges: Vec<(usize, usize)>,
     /// The number of edges of the graph.
     pub edge_count: usize,
@@ -103,7 +103,7 @@ pub struct Drawing {
 
 impl Drawing {
     /// A drawing of `graph` at `positions` with `values`, one per node. If the graph has more than
-    /// [`MAX_EDGES`] edges, a sample is drawn, always the same for the same graph, and the picture says so.
+    /// 5000 edges, a sample is drawn, always the same for the same graph, and the picture says so.
     pub fn new(
         name: impl Into<String>,
         kind: impl Into<Kind>,

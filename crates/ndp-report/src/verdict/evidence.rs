@@ -14,11 +14,10 @@ use ndp_dp::{Estimate, Exact, Grade, Printed, UpperBound};
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::Exact;
-/// use ndp_report::verdict::evidence::{Claim, Verdict};
-/// let refuted = Claim(0.1).covers(Exact::new(0.36).into());
-/// assert!(refuted.fails());
-/// assert_eq!(Verdict::of_all([refuted, Verdict::NOT_SHOWN]).as_str(), "does not hold");
+/// use ndp_report::verdict::of_claim;
+/// let nothing_was_asked = of_claim(&[]);
+/// assert_eq!(nothing_was_asked.as_str(), "not shown");
+/// assert!(!nothing_was_asked.holds() && !nothing_was_asked.fails());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict(Word);
@@ -58,8 +57,7 @@ impl Verdict {
 
     /// The verdict on a claim that asserts several things together: it fails if one of them fails, and holds
     /// if all of them hold. With nothing asserted, nothing is shown.
-    #[must_use]
-    pub fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
+    pub(super) fn of_all(parts: impl IntoIterator<Item = Self>) -> Self {
         let and = |a: Self, b: Self| match (a.0, b.0) {
             (Word::DoesNotHold, _) | (_, Word::DoesNotHold) => Self(Word::DoesNotHold),
             (Word::Holds, Word::Holds) => a,
@@ -83,19 +81,8 @@ impl Verdict {
 const ROUNDING: f64 = 1e-9;
 
 /// The interval in which the true value lies.
-///
-/// # Examples
-/// ```
-/// use ndp_dp::{Exact, UpperBound};
-/// use ndp_report::verdict::evidence::Interval;
-/// let (bound, exact) = (Interval::from(UpperBound::new(0.5)), Interval::from(Exact::new(0.6)));
-/// assert!(bound.is_at_most(exact).holds());
-/// assert_eq!(exact.is_at_most(bound).as_str(), "does not hold");
-/// // An upper bound says nothing from below.
-/// assert_eq!(exact.is_at_most(Interval::from(UpperBound::new(0.7))).as_str(), "not shown");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Interval {
+pub(super) struct Interval {
     least: f64,
     most: f64,
 }
@@ -128,16 +115,8 @@ impl From<Estimate<f64>> for Interval {
 }
 
 /// A loss that an attack has shown to be present, with a stated error rate.
-///
-/// # Examples
-/// ```
-/// use ndp_dp::UpperBound;
-/// use ndp_report::verdict::evidence::{Attacked, Interval};
-/// let measured = Interval::from(Attacked(0.3));
-/// assert!(measured.is_at_most(UpperBound::new(0.2).into()).fails());
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Attacked(pub f64);
+pub(super) struct Attacked(pub(super) f64);
 
 impl From<Attacked> for Interval {
     fn from(attack: Attacked) -> Self {
@@ -147,11 +126,10 @@ impl From<Attacked> for Interval {
 
 impl Interval {
     /// The true value may be anything.
-    pub const UNKNOWN: Self = Self { least: f64::NEG_INFINITY, most: f64::INFINITY };
+    pub(super) const UNKNOWN: Self = Self { least: f64::NEG_INFINITY, most: f64::INFINITY };
 
     /// The interval of a written value of some kind; data without a range are exact.
-    #[must_use]
-    pub fn read(kind: Kind, value: f64) -> Self {
+    pub(super) fn read(kind: Kind, value: f64) -> Self {
         match kind {
             Kind::Graded(Grade::Exact) | Kind::Data => Exact::new(value).into(),
             Kind::Graded(Grade::UpperBound) => UpperBound::new(value).into(),
@@ -165,8 +143,7 @@ impl Interval {
     }
 
     /// Whether the true value is at most another.
-    #[must_use]
-    pub fn is_at_most(self, other: Self) -> Verdict {
+    pub(super) fn is_at_most(self, other: Self) -> Verdict {
         let slack = if self.is_point() && other.is_point() { rounding(self.most, other.most) } else { 0.0 };
         Verdict::when(
             self.most <= other.least + slack,
@@ -175,8 +152,7 @@ impl Interval {
     }
 
     /// Whether the true value equals another, up to a tolerance relative to the larger of the two.
-    #[must_use]
-    pub fn agrees(self, other: Self, tolerance: f64) -> Verdict {
+    pub(super) fn agrees(self, other: Self, tolerance: f64) -> Verdict {
         let (a, b) = (self.most, other.most);
         if !self.is_point() || !other.is_point() {
             return Verdict::NOT_SHOWN;
@@ -187,22 +163,12 @@ impl Interval {
 }
 
 /// A number that is claimed to be at least the true one. It cannot become an [`Interval`].
-///
-/// # Examples
-/// ```
-/// use ndp_dp::{Exact, UpperBound};
-/// use ndp_report::verdict::evidence::Claim;
-/// assert!(Claim(1.0).covers(UpperBound::new(0.4).into()).holds());
-/// assert!(Claim(0.1).covers(Exact::new(0.4).into()).fails());
-/// assert_eq!(Claim(0.1).covers(UpperBound::new(0.4).into()).as_str(), "not shown");
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Claim(pub f64);
+pub(super) struct Claim(pub(super) f64);
 
 impl Claim {
     /// Whether the claimed number covers the true one.
-    #[must_use]
-    pub fn covers(self, truth: Interval) -> Verdict {
+    pub(super) fn covers(self, truth: Interval) -> Verdict {
         let slack = if truth.is_point() { rounding(self.0, truth.most) } else { 0.0 };
         Verdict::when(truth.most <= self.0 + slack, truth.least > self.0 + rounding(self.0, truth.least))
     }
@@ -210,8 +176,7 @@ impl Claim {
 
 /// Whether an observed rank correlation shows at least the one required; only a correlation of true values
 /// does.
-#[must_use]
-pub fn correlation(found: f64, asked: f64, kinds: impl IntoIterator<Item = Kind>) -> Verdict {
+pub(super) fn correlation(found: f64, asked: f64, kinds: impl IntoIterator<Item = Kind>) -> Verdict {
     let known = kinds.into_iter().all(|kind| matches!(kind, Kind::Data | Kind::Graded(Grade::Exact)));
     if known { Verdict::when(found >= asked, found < asked) } else { Verdict::NOT_SHOWN }
 }
