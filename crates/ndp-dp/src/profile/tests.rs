@@ -277,7 +277,7 @@ fn parts_of_several_observers_are_about_each_alone() -> Result<(), Error> {
     let measure = Measure::Approx(delta(1e-5));
     assert_eq!(one.check(measure, 1.0)?, Verdict::Violated);
     assert_eq!(both.check(measure, 1.0)?, Verdict::NotShown);
-    let laws = |by: [&str; 2]| Profile::compose(&by.map(|by| Profile::of_law(sampled(0.5, 1.0), by)));
+    let laws = |by: [&str; 2]| Profile::compose(&by.map(|by| sampled(0.5, 1.0).profile(by)));
     assert_eq!(laws(["node 0", "node 0"])?.check(measure, 1.0)?, Verdict::Violated);
     assert_eq!(laws(["node 0", "node 3"])?.check(measure, 1.0)?, Verdict::NotShown);
     Ok(())
