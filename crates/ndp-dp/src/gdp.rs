@@ -53,7 +53,8 @@ impl Gdp {
     }
 
     /// The natural logarithm of `δ` at `epsilon`, also where `δ` is below the smallest float; [`f64::MIN`] if
-    /// it is below all finite floats, and `−∞` only for `δ = 0`. An upper bound where [`Mechanism::delta`] is one.
+    /// it is below all finite floats, and `−∞` only for `δ = 0`. An upper bound where [`Mechanism::delta`] is
+    /// one.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
@@ -99,8 +100,8 @@ impl std::ops::Mul<u64> for Gdp {
 
 /// All values are exact for the pair of normal laws. The Rényi divergence is `α μ²/2`, `δ` at `ε` is `θ_ε(μ)
 /// = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, and `ε` at `δ` is the first float for which this was seen to be at
-/// most `δ`. An `ε` so close to 0 that nine digits of it are not known is an upper bound, and so is a `δ` that
-/// the last digits of a huge `μ` decide.
+/// most `δ`. An `ε` so close to 0 that nine digits of it are not known is an upper bound, and so is a `δ`
+/// that the last digits of a huge `μ` decide.
 impl Mechanism for Gdp {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         Exact::new(half_square(order.get(), self.0)).into()

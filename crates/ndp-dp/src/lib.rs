@@ -156,8 +156,8 @@
 //! Logarithms are natural, `ε` is in nats, orders of divergences are above 1. Bad input is a typed [`Error`]
 //! that names the condition and the value, limits have their values (`ε = ∞`, `δ = 0`), and no input gives
 //! NaN. Searches return a point at which the guarantee was seen to hold. Every guarantee is rounded outward,
-//! by a bound on the error of its evaluation: one that follows from the operations, or, of special functions, at
-//! least twice the largest error that was measured against many digits.
+//! by a bound on the error of its evaluation: one that follows from the operations, or, of special functions,
+//! at least twice the largest error that was measured against many digits.
 
 // A number that does not fit into a smaller type must not be truncated silently: 2^32 releases would become
 // none. Counts as floats are rounded outward, see `ndp_numeric::rounding`.

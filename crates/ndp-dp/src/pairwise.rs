@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 /// A loss as a multiple of the local loss `c₀`, which is the loss of one contribution that is seen with only
 /// its own noise.
 ///
-/// It lies in `[0, 1]` if all that is sent of a node's data follows from one contribution and one noise of full
-/// size. A view with `K` releases of a node may have a loss of `K`, one behind less noise any loss.
+/// It lies in `[0, 1]` if all that is sent of a node's data follows from one contribution and one noise of
+/// full size. A view with `K` releases of a node may have a loss of `K`, one behind less noise any loss.
 ///
 /// # Examples
 /// ```

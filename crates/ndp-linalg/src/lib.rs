@@ -176,7 +176,8 @@ pub fn gram_difference(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result
     require_shape("rows of the second factor", n, b.nrows())?;
     require_dense("the product", n, n)?;
     let mut product = Array2::zeros((n, n).f());
-    // The first product is written without reading what is there: pages that nobody has touched are touched once.
+    // The first product is written without reading what is there: pages that nobody has touched are touched
+    // once.
     for (factor, sign, accum) in [(a, 1.0, Accum::Replace), (b, -1.0, Accum::Add)] {
         // Row-major, so that the right factor, its transpose, is column-major: twice as fast.
         let factor = if factor.is_standard_layout() { factor.into() } else { row_major(factor).into() };

@@ -221,7 +221,8 @@ impl ProgramAccount {
 
     /// Entry `(i, j)` of the Gram matrix of node `source`, between its uses `i` and `j`, with a bound on its
     /// error: of what the account sees, which is more than the observer sees where messages may be lost or
-    /// what contributions depend on is revealed. If a combination of uses is seen without noise, the entries hold for changes that are not.
+    /// what contributions depend on is revealed. If a combination of uses is seen without noise, the entries
+    /// hold for changes that are not.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a use

@@ -14,9 +14,9 @@
 //! at most `q` needs `yᵀ S(v) y ≥ (yᵀ b)² / q`, and a mean of at most `q` over pairs needs `mean yᵀ S(v) y ≥
 //! Q² / q` if the `y = S⁻¹ b` were found at a mean of `Q`. Both conditions are linear in `v`, so that the
 //! best strengths under the cuts found so far are the solution of a linear program. Its dual is a
-//! *certificate*: up to rounding, no strengths have a smaller error. New cuts are computed at points between this solution
-//! and the best strengths known so far. In the end the account of the program with these strengths is made,
-//! and they are scaled until it meets the limit: losses scale as `1/v`.
+//! *certificate*: up to rounding, no strengths have a smaller error. New cuts are computed at points between
+//! this solution and the best strengths known so far. In the end the account of the program with these
+//! strengths is made, and they are scaled until it meets the limit: losses scale as `1/v`.
 
 mod cuts;
 mod packing;

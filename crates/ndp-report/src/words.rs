@@ -10,6 +10,7 @@
 
 mod coverage;
 mod guesses;
+mod most;
 pub mod page;
 mod plans;
 mod replaced;
@@ -18,6 +19,7 @@ mod terms;
 
 pub use coverage::*;
 pub use guesses::*;
+pub use most::Most;
 pub use plans::{Planned, advice};
 pub use replaced::{reason, replaced, replaced_for_one};
 pub use rests_on::*;
@@ -26,7 +28,7 @@ pub use terms::*;
 pub use crate::digits::{count, down, noise, number, up};
 
 use ndp_account::{
-    Among, Changes, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Worst,
+    Among, Coverage, MOST_COALITIONS, Observer, OwnNoise, Rest, Senders, Statement, Worst,
     number_of_coalitions,
 };
 use ndp_dp::{Grade, Measure, Neighbors};
@@ -81,8 +83,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The subject of a sentence about the most that observers learn, with what they are assumed not to use or
-    /// know.
+    /// The subject of a sentence about the most that observers learn, with what they are assumed not to use
+    /// or know.
     #[must_use]
     pub fn whom(self) -> String {
         let whom = self.any_one();
@@ -227,52 +229,6 @@ impl<'a> Words<'a> {
     pub fn pair(self, worst: &Worst) -> String {
         let u = (self.name)(worst.source);
         format!("what {} learns about {u}", self.one(&worst.observer))
-    }
-}
-
-/// The largest loss of all, in the terms of a measure, with what else is known about it.
-///
-/// See [`Words::at_most`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Most {
-    /// The loss, rounded up, in the terms of its measure.
-    pub loss: String,
-    /// The pair that has this loss, as a clause; empty if no such pair is known.
-    pub pair: String,
-    /// What the loss means for somebody who guesses, as a sentence.
-    pub odds: Option<String>,
-    /// Whether the loss is a bound that also covers pairs whose own loss was not computed.
-    pub may_be_less: bool,
-}
-
-impl Words<'_> {
-    /// Whose data the sentence is about: any other node, or only that part of its data that may change.
-    fn about_whom(self) -> &'static str {
-        let less = |changes: &&Changes| changes.is_less_than_all_data();
-        let less: Vec<Changes> = self.statement.changes.iter().filter(less).copied().collect();
-        match less[..] {
-            [] => "any other node",
-            _ if less.contains(&Changes::Declared) => "any other node's data, changed only as was declared,",
-            [Changes::OneUse] => "one use of any other node's data",
-            _ if !less.contains(&Changes::OneUse) => "any other node's data, all uses of which change alike,",
-            _ => "any other node's data, of which one use changes, or all uses alike,",
-        }
-    }
-
-    /// What the observers asked about learn at most, in sentences.
-    #[must_use]
-    pub fn at_most(self, most: &Most) -> String {
-        let odds = most.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));
-        let unknown = unknown(&self.statement.coverage);
-        format!(
-            "What {} learns about {} is at most {}{}.{odds}{}{}",
-            self.whom(),
-            self.about_whom(),
-            most.loss,
-            most.pair,
-            if most.may_be_less { " It may be less, for not every pair was computed." } else { "" },
-            unknown.map_or_else(String::new, |unknown| format!(" {unknown}")),
-        )
     }
 }
 

@@ -68,8 +68,8 @@ pub fn number_of_coalitions(nodes: usize, size: usize) -> f64 {
     }
     #[allow(clippy::cast_precision_loss, reason = "numbers of nodes are far below 2^53")]
     let term = |i: usize| ((nodes - i) as f64, (i + 1) as f64);
-    // The product and the quotient are whole numbers in every step, and exact below 2⁵³. The count grows with every step, so once
-    // it is infinite it stays so.
+    // The product and the quotient are whole numbers in every step, and exact below 2⁵³. The count grows with
+    // every step, so once it is infinite it stays so.
     let mut count = 1.0f64;
     for (up, down) in (0..size.min(nodes - size)).map(term) {
         count = count * up / down;
@@ -154,7 +154,8 @@ impl Audience {
     }
 
     /// Every coalition of at most `size` nodes. If at most [`MOST_COALITIONS`] have exactly `size` nodes, and
-    /// at most a million members together, each of these is looked at. Otherwise only `chosen` is looked at, and the bound covers the others.
+    /// at most a million members together, each of these is looked at. Otherwise only `chosen` is looked at,
+    /// and the bound covers the others.
     ///
     /// A coalition learns no more than a larger one that contains it (data processing). Every coalition of
     /// fewer than `size` nodes is part of one of `size` nodes without the exposed node. So all coalitions of
@@ -195,8 +196,8 @@ impl Audience {
 
     /// Every coalition of at most `size` nodes that are neighbors of one common node of `graph`, about any
     /// node outside the coalition. If there are at most [`MOST_COALITIONS`] of the largest ones, with at most
-    /// a million members together, each of them is looked at. Otherwise one coalition of neighbors of a node with few neighbors is looked at, and the
-    /// bound covers the others.
+    /// a million members together, each of them is looked at. Otherwise one coalition of neighbors of a node
+    /// with few neighbors is looked at, and the bound covers the others.
     ///
     /// A coalition learns no more than a larger one that contains it (data processing). If a node has more
     /// than `size` neighbors, its coalitions of exactly `size` cover the smaller ones: a smaller one leaves

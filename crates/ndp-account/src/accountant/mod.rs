@@ -132,9 +132,9 @@ pub trait Protocol: Send + Sync {
     ///
     /// For every set `S` of nodes: if node `π(u)` has the data that `u` had, for every `u`, then what the
     /// nodes `π(S)` see has the distribution of what `S` saw, with nodes renamed. So `π(v)` learns about
-    /// `π(u)` what `v` learns about `u`, with the same knowledge of noise and senders. An implementation checks
-    /// every permutation exactly, since nobody checks it again: weights are compared as the exact numbers that
-    /// accounts use, without a tolerance. It need not find all permutations.
+    /// `π(u)` what `v` learns about `u`, with the same knowledge of noise and senders. An implementation
+    /// checks every permutation exactly, since nobody checks it again: weights are compared as the exact
+    /// numbers that accounts use, without a tolerance. It need not find all permutations.
     fn symmetries(&self) -> Vec<Vec<u32>> {
         Vec::new()
     }

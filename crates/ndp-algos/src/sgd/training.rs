@@ -44,8 +44,8 @@ pub enum Training {
         /// Gradients of one user, `N`.
         contributions: usize,
     },
-    /// Centralized DP-SGD, which is a walk on the complete graph without a cap: a trusted curator draws a
-    /// user uniformly in every step and publishes every noisy gradient. An `UpperBound` by subsampling.
+    /// Centralized DP-SGD, a walk on the complete graph without a cap: a trusted curator, who was given all data
+    /// (whoever is asked for a gradient knows that), draws a user in every step and publishes noisy gradients.
     Central(WalkSgd),
     /// Federated SGD with only the last model published: the smaller of amplification by iteration and
     /// contraction, an `UpperBound` at this `ε`, for readers of that model alone.
@@ -347,7 +347,6 @@ impl Protocol for PrivateTraining {
     fn message_count(&self) -> Result<f64, Error> {
         Ok(match &self.training {
             Training::Local { contributions } => (contributions * self.users) as f64,
-            // A user who is asked for a gradient would know that it was drawn: all data are handed over once.
             Training::Central(_) => self.users as f64,
             Training::Federated(run) => 2.0 * (self.users / run.batch.max(1) * run.batch) as f64,
             Training::Walk { run, .. } => run.steps as f64,

@@ -4,7 +4,7 @@ use super::alike::Alike;
 use super::attacks::by_run;
 use super::complete::{CappedReleases, CompleteSum};
 use super::ring::RingSum;
-use super::{Bounds, EVERY_CONTRIBUTION, FinalToken, TokenNoise};
+use super::{Bounds, EVERY_CONTRIBUTION, TokenNoise};
 use ndarray::Array2;
 use ndp_account::Error;
 use ndp_account::{Account, Attacker, Noise, Observer, Protocol, Terms, parts::of_outsider};
@@ -97,10 +97,7 @@ impl ReleasedSum {
         let noise = Noise::of(
             self.noise().law.family(),
             match &self.sum {
-                Sum::Ring(ring) if ring.final_token() == FinalToken::Masked => {
-                    "the token, by every (n-1)-th holder, and on the last token"
-                }
-                Sum::Ring(_) => "the token, by every (n-1)-th holder",
+                Sum::Ring(ring) => ring.noise_on(),
                 Sum::Complete(_) => "every contribution",
             },
         );

@@ -322,8 +322,8 @@ fn forty_questions_have_the_statements_that_were_asked_for() {
         let mut page = String::new();
         if row.door != "calibrate" {
             page = std::fs::read_to_string(folder.join("page.html")).unwrap().replace("&#39;", "'");
-            // The sentence about the own noise that observers leave unused stands apart, and in short where it says
-            // what they learn at most.
+            // The sentence about the own noise that observers leave unused stands apart, and in short where
+            // it says what they learn at most.
             let observed = row.observed.replace(", leaving their own noise unused", "");
             let learned = format!("The numbers are about what is learned by {observed}.");
             let whom = match own {

@@ -12,7 +12,8 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
     if parts.iter().any(|part| part.neighbors != first.neighbors) {
         return Err(Error::MixedNeighbors);
     }
-    // Several observers learn no more than one who sees all parts; whether one of them learns as much is not known.
+    // Several observers learn no more than one who sees all parts; whether one of them learns as much is not
+    // known.
     let one = parts.iter().all(|part| part.against == first.against);
     let against = if one {
         first.against.to_string()

@@ -28,8 +28,8 @@ use serde::{Deserialize, Serialize};
 pub struct Reports {
     /// The `ε₀` of one report.
     pub local_epsilon: f64,
-    /// The number `L` of labels of randomized response; `None` for any `ε₀`-DP randomizer that is the same for
-    /// all users.
+    /// The number `L` of labels of randomized response; `None` for any `ε₀`-DP randomizer that is the same
+    /// for all users.
     pub labels: Option<u32>,
 }
 

@@ -1,9 +1,9 @@
 //! Amplification by shuffling: what the multiset of `m` local reports reveals about one of them.
 //!
-//! Each report is `ε₀`-DP on its own, and all users have the same randomizer: among others who always give the
-//! same answer a report is not hidden. An observer who sees only the multiset (a histogram, a sum) learns
-//! less.
-//! Neighbors differ in the data of one user, who makes one report; the reports of the others may be known.
+//! Each report is `ε₀`-DP on its own, and all users have the same randomizer: among others who always give
+//! the same answer a report is not hidden. An observer who sees only the multiset (a histogram, a sum) learns
+//! less. Neighbors differ in the data of one user, who makes one report; the reports of the others may be
+//! known.
 //!
 //! [`Reports`] describes what is shuffled and computes the best bound, or a given one:
 //!

@@ -7,8 +7,8 @@
 //!
 //! The checksum of a line continues that of the previous line, so that a line which is missing before another
 //! one, moved or damaged is found. Whole lines that are missing at the end, or that were changed on purpose,
-//! are not. A last line without its end was cut off, and is dropped. As a message is sent only when its line is
-//! complete, nothing was sent that was not in the log.
+//! are not. A last line without its end was cut off, and is dropped. As a message is sent only when its line
+//! is complete, nothing was sent that was not in the log.
 
 use super::Meter;
 use super::feed::{Feed, Open};

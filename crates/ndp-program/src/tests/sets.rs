@@ -268,8 +268,8 @@ fn separated_patterns_keep_weights_and_bounds() -> Result<(), Error> {
 }
 
 /// Of the uses `x₀`, `x₁`, `x₂` one message shows `x₀ − x₂`, another `x₁`, behind noises of variance 10¹².
-/// Uses two apart lose at most 4 10⁻¹² by the bound, and `10⁻¹²` each alone: nine digits are not known, however
-/// small both are.
+/// Uses two apart lose at most 4 10⁻¹² by the bound, and `10⁻¹²` each alone: nine digits are not known,
+/// however small both are.
 #[test]
 fn a_bound_on_a_tiny_loss_is_a_bound() -> Result<(), Error> {
     for (variance, size) in [(1.0, 1.0), (1e12, 1e-12)] {

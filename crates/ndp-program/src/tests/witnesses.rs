@@ -162,8 +162,8 @@ fn reasons_are_named() -> Outcome {
     Ok(())
 }
 
-/// Node 1 may contribute anything that depends on its hidden mean `h`, such as `4 h`: no shift of the noises of
-/// the program as written says what is lost then, nor where `h` is said to have been seen and was not.
+/// Node 1 may contribute anything that depends on its hidden mean `h`, such as `4 h`: no shift of the noises
+/// of the program as written says what is lost then, nor where `h` is said to have been seen and was not.
 #[test]
 fn a_shift_says_nothing_of_hidden_reads() -> Outcome {
     let build = |reads: fn(Value) -> Reads| -> Result<(Program, Value), Error> {

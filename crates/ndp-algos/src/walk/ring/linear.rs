@@ -24,11 +24,10 @@ impl RingSum {
     }
 }
 
-/// Input `u` is the data of node `u`, which changes all its contributions alike. If there is noise between
-/// any two observers, the loss has a formula, computed in `O(K n)`.
-impl LinearProtocol for RingSum {
-    fn terms(&self) -> Terms {
-        self.final_token().kept(EVERY_CONTRIBUTION.on(match (self.placement(), self.final_token()) {
+impl RingSum {
+    /// Where its noise is added, in words.
+    pub(crate) const fn noise_on(&self) -> &'static str {
+        match (self.placement(), self.final_token()) {
             (Placement::Counter, FinalToken::Masked) => {
                 "the token, by every (n-1)-th holder, and on the last token"
             }
@@ -41,7 +40,15 @@ impl LinearProtocol for RingSum {
                 "the token: all of it by the first holder, a share of 1/(n-1) of the variance by all other \
                  holders"
             }
-        }))
+        }
+    }
+}
+
+/// Input `u` is the data of node `u`, which changes all its contributions alike. If there is noise between
+/// any two observers, the loss has a formula, computed in `O(K n)`.
+impl LinearProtocol for RingSum {
+    fn terms(&self) -> Terms {
+        self.final_token().kept(EVERY_CONTRIBUTION.on(self.noise_on()))
     }
 
     fn node_count(&self) -> usize {

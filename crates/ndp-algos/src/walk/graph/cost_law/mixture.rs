@@ -73,8 +73,8 @@ impl Mixture {
         if self.upper { sum.min(1.0) } else { sum }
     }
 
-    /// A sum of so many products of probabilities and values, moved to its side by what their rounding is worth.
-    /// Below the normal floats each product loses up to half of the smallest float.
+    /// A sum of so many products of probabilities and values, moved to its side by what their rounding is
+    /// worth. Below the normal floats each product loses up to half of the smallest float.
     fn outward(&self, sum: f64, terms: f64) -> f64 {
         let lost = if sum < BARELY_NORMAL { terms * f64::from_bits(1) } else { 0.0 };
         if self.upper { up(sum, terms) + lost } else { (down(sum, terms) - lost).max(0.0) }
@@ -243,7 +243,6 @@ mod tests {
         }
         assert_eq!(Mixture::new(&[], true).whole(1.0, 1.0), 0.0);
     }
-
 
     #[test]
     fn moments_of_small_and_of_huge_exponents() {

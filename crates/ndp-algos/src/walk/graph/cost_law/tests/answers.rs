@@ -39,7 +39,8 @@ fn blocks_keep_their_side() {
                 assert!(blocks.covers(at, sigma));
                 let (whole, found) = (law.whole(at, sigma), law.delta_by(&blocks, at, sigma));
                 let (above, below) = if upper { (found, whole) } else { (whole, found) };
-                // Below the normal floats either sum is moved by a few of the smallest floats for each of its terms.
+                // Below the normal floats either sum is moved by a few of the smallest floats for each of its
+                // terms.
                 let room = 1e-12 * below + 1e-300;
                 assert!(above >= below - room, "{round} {share} {at}: {found:e} {whole:e}");
                 if at == epsilon && sigma == center && whole > 1e-280 {
