@@ -69,8 +69,7 @@ impl Declared {
     };
 
     /// What its numbers mean. If data are used only once, sets that treat all uses alike are the same.
-    #[must_use]
-    pub fn terms(&self) -> Terms {
+    pub(crate) fn terms(&self) -> Terms {
         let nodes = self.program.node_count();
         let once = (0..nodes).all(|u| self.program.uses(u) <= 1);
         let changes = match of_set(&self.sensitivity) {

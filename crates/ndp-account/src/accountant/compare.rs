@@ -94,7 +94,7 @@ pub fn compare(
 impl Row {
     /// The row of `protocol`: its least noise towards the observers that `cover` covers, with the error and
     /// the messages. If the protocol, its accounts or the noise are refused, the row gives the reason.
-    pub fn of<'a, P: Protocol + ?Sized, C: Borrow<Covered<'a>>>(
+    pub(crate) fn of<'a, P: Protocol + ?Sized, C: Borrow<Covered<'a>>>(
         name: &str,
         protocol: Result<&'a P, Error>,
         target: &Target,

@@ -275,8 +275,7 @@ impl<'a> Covered<'a> {
 
     /// An upper bound on the probability that some account is too small. A mirrored account fails exactly
     /// when its original does.
-    #[must_use]
-    pub fn failure(&self) -> f64 {
+    pub(crate) fn failure(&self) -> f64 {
         let mut known = BTreeSet::new();
         let mut own: Vec<f64> = Vec::new();
         for account in &self.accounts {

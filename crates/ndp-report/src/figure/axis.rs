@@ -77,8 +77,7 @@ impl Axis {
     }
 
     /// The same axis of names, with a line that joins the points beside each name.
-    #[must_use]
-    pub fn joined(mut self) -> Self {
+    pub(crate) fn joined(mut self) -> Self {
         self.joined = true;
         self
     }

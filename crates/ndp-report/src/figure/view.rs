@@ -29,8 +29,7 @@ impl Figure {
     }
 
     /// The panels that the picture shows.
-    #[must_use]
-    pub fn drawn(&self) -> &[Panel] {
+    pub(crate) fn drawn(&self) -> &[Panel] {
         if self.views.is_empty() { &self.panels } else { &self.views }
     }
 }

@@ -60,8 +60,7 @@ impl Limit {
     }
 
     /// What ends an answer that begins now.
-    #[must_use]
-    pub fn stop(&self) -> Stop {
+    pub(crate) fn stop(&self) -> Stop {
         match &self.kind {
             Kind::Never => self.outer.clone(),
             Kind::Time(time) => Instant::now()

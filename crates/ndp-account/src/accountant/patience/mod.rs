@@ -235,7 +235,7 @@ impl<'p> Patient<'p> {
 
     /// Covers every node by the bound alone, if it is quickly proven that no account could lower the noise
     /// that the target needs.
-    pub fn settled(&self, audience: &Audience, target: &Target) -> Option<Covered<'_>> {
+    pub(crate) fn settled(&self, audience: &Audience, target: &Target) -> Option<Covered<'_>> {
         let soon = self.limit.of(LEAST_TO_ANSWER).stop();
         Covered::by_attained_bound(&*self.protocol, audience, target, &soon)
     }
@@ -341,7 +341,9 @@ impl<'p> Patient<'p> {
 
     /// The accounts of groups of observers, computed in half of what is left. Refuses a batch that would
     /// not be done in time at the pace of the previous one.
-    pub fn look_at_groups<'a>(&'a self) -> impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error> {
+    pub(crate) fn look_at_groups<'a>(
+        &'a self,
+    ) -> impl Fn(&[Observer]) -> Result<Vec<Box<dyn Account + 'a>>, Error> {
         let (stop, half) = self.limit.half(self.started);
         let pace = Mutex::new(Duration::ZERO);
         let used = Arc::clone(&self.pairs);
