@@ -110,15 +110,6 @@ impl CompleteHistogram {
         Ok(self.walk.with_constant_data())
     }
 
-    /// Every report released by itself: by their largest number, or by the law of their number if this gives
-    /// less.
-    fn seen_alone(&self, visits: Visits, delta: Delta) -> Result<f64, Error> {
-        let (count, failure) = self.report_count(visits)?;
-        let release = LossLaw::randomized_response(self.response);
-        let most = release.clone().times(count)?.epsilon(delta_beside(failure, delta)?).upper();
-        Ok(most.min(self.walk.law_of_releases(release)?.epsilon(delta).upper()))
-    }
-
     /// The largest number of reports of one node that is accounted for, and the part of `δ` that this uses.
     fn report_count(&self, visits: Visits) -> Result<(u64, f64), Error> {
         if let Visits::Capped(cap) = visits
@@ -131,13 +122,16 @@ impl CompleteHistogram {
     }
 
     /// The local guarantee: every report is released by itself, whatever the path, the coalition and the
-    /// publication are.
+    /// publication are. By their largest number, or by the law of their number if this gives less.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `δ` is larger than the probability that a node reports more often
     /// than is accounted for; [`Error::NoGuarantee`] for a cap on visits that the protocol does not have.
     pub(crate) fn local_epsilon(&self, visits: Visits, delta: Delta) -> Result<UpperBound<f64>, Error> {
-        Ok(UpperBound::new(self.seen_alone(visits, delta)?))
+        let (count, failure) = self.report_count(visits)?;
+        let release = LossLaw::randomized_response(self.response);
+        let most = release.clone().times(count)?.epsilon(delta_beside(failure, delta)?).upper();
+        Ok(UpperBound::new(most.min(self.walk.law_of_releases(release)?.epsilon(delta).upper())))
     }
 
     fn local(&self) -> f64 {
