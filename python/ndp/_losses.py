@@ -164,7 +164,7 @@ class _Reports:
 
     @property
     def grade(self) -> type[Guarantee]:
-        """`Exact` where every loss is known to ``1e-9``, otherwise `UpperBound`."""
+        """`Exact` where every loss is known to a relative ``1e-9``, otherwise `UpperBound`."""
         return Exact if all(grade == "Exact" for grade in self.grades) else UpperBound
 
     @property

@@ -113,7 +113,7 @@ class Protocol(OnNodes):
         Returns
         -------
         Losses
-            ``Exact`` where every loss is enclosed to ``1e-9``, otherwise an ``UpperBound``.
+            ``Exact`` where every loss is enclosed to a relative ``1e-9``, otherwise an ``UpperBound``.
 
         Raises
         ------

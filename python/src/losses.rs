@@ -60,8 +60,7 @@ impl<'py> IntoPyObject<'py> for Reports {
         answer.set_item("lower", table(lower)?)?;
         let coalitions: Vec<_> = self.0.iter().map(|report| report.coalition.clone()).collect();
         answer.set_item("coalitions", coalitions)?;
-        answer
-            .set_item("grades", self.0.iter().map(|report| class(report.loss.grade())).collect::<Vec<_>>())?;
+        answer.set_item("grades", self.0.iter().map(|report| class(report.grade())).collect::<Vec<_>>())?;
         answer.set_item("ranks", self.0.iter().map(|report| report.rank).collect::<Vec<_>>())?;
         answer.set_item("bits", self.0.iter().map(|report| report.bits).collect::<Vec<_>>())?;
         answer.set_item("failures", each(&|report| report.failure))?;

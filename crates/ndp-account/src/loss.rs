@@ -20,7 +20,7 @@ use crate::{By, Error, View};
 use ndp_certify::account::{self, Budget, Certificate, WIDTH};
 use ndp_certify::enclosure::width;
 use ndp_certify::rows::{Given, Rows};
-use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
+use ndp_dp::{Exact, Grade, Guarantee, ObserverLoss, UnitLoss, UpperBound};
 use ndp_numeric::rounding::Interval;
 use ndp_numeric::stop::Stop;
 use serde::Serialize;
@@ -102,17 +102,31 @@ impl LossReport {
         Self { coalition, loss, lower, rank, bits, failure, by: Some(by), total }
     }
 
-    /// The upper end of the enclosure of the unit loss of node `source`. It is above 1 if the view reveals
-    /// more than one noisy value does.
+    /// What the loss of node `source` is worth alone: `Exact` if both ends agree to a relative `1e-9`. An
+    /// absolute width says little of a loss far below 1, of which small noise makes a large `ε`.
+    fn grade_of(&self, source: usize) -> Grade {
+        let (low, high) = (self.lower[source], self.loss.value().unit[source]);
+        if high - low <= WIDTH * high { self.loss.grade() } else { Grade::UpperBound }
+    }
+
+    /// What all losses outside the coalition are worth: `Exact` if each is, to a relative `1e-9`.
+    #[must_use]
+    pub fn grade(&self) -> Grade {
+        let outside = (0..self.lower.len()).filter(|u| self.coalition.binary_search(u).is_err());
+        outside.map(|u| self.grade_of(u)).max().unwrap_or(self.loss.grade())
+    }
+
+    /// The upper end of the enclosure of the unit loss of node `source`, `Exact` if both ends agree to a
+    /// relative `1e-9`. It is above 1 if the view reveals more than one noisy value does.
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`] for a member of the coalition.
     pub fn unit(&self, source: usize) -> Result<Guarantee<UnitLoss>, Error> {
         let (_, upper) = self.enclosure(source)?;
         let unit = UnitLoss::of_releases(upper)?;
-        Ok(match &self.loss {
-            Guarantee::Exact(_) => Exact::new(unit).into(),
-            Guarantee::UpperBound(_) => UpperBound::new(unit).into(),
+        Ok(match self.grade_of(source) {
+            Grade::Exact => Exact::new(unit).into(),
+            _ => UpperBound::new(unit).into(),
         })
     }
 
@@ -301,10 +315,21 @@ mod tests {
             let found = certificate([1.0, 0.5, 0.5], [1.0, 0.5 + width, 0.5], None);
             let report = LossReport::new(vec![0], found, true, Terms::VALUES.by);
             assert_eq!(report.unit(1)?.grade() == ndp_dp::Grade::Exact, exact);
+            assert_eq!(report.grade(), report.unit(1)?.grade());
             assert_eq!(report.loss.grade() == ndp_dp::Grade::Exact, exact);
             assert_eq!(report.mean().grade() == ndp_dp::Grade::Exact, exact);
             assert_eq!(report.unit(3), Err(Error::NodeOutOfRange { node: 3, nodes: 3 }));
         }
+        Ok(())
+    }
+
+    /// Between 0 and `10^-23` nothing is known exactly, however narrow that is beside a loss of 1.
+    #[test]
+    fn a_tiny_loss_is_exact_to_nine_digits_or_a_bound() -> Result<(), Error> {
+        let found = certificate([1.0, 0.5, 0.0], [1.0, 0.5, 1e-23], None);
+        let report = LossReport::new(vec![0], found, true, Terms::VALUES.by);
+        assert_eq!([report.unit(1)?.grade(), report.unit(2)?.grade()], [Grade::Exact, Grade::UpperBound]);
+        assert_eq!((report.loss.grade(), report.grade()), (Grade::Exact, Grade::UpperBound));
         Ok(())
     }
 

@@ -236,7 +236,7 @@ fn profile_of_unit(
     noise: NoiseMultiplier,
     against: &str,
 ) -> Result<Profile, Error> {
-    between(report.enclosure(u)?, report.loss.grade() == Grade::Exact, noise, against)
+    between(report.enclosure(u)?, report.unit(u)?.grade() == Grade::Exact, noise, against)
 }
 
 /// The profile of a view whose unit loss lies between these ends.

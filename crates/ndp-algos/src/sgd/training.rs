@@ -44,8 +44,8 @@ pub enum Training {
         /// Gradients of one user, `N`.
         contributions: usize,
     },
-    /// Centralized DP-SGD, a walk on the complete graph without a cap: a trusted curator, who was given all data
-    /// (whoever is asked for a gradient knows that), draws a user in every step and publishes noisy gradients.
+    /// Centralized DP-SGD, a walk on the complete graph without a cap: a trusted curator, who was given all
+    /// data, draws a user uniformly in every step and publishes every noisy gradient. An `UpperBound`.
     Central(WalkSgd),
     /// Federated SGD with only the last model published: the smaller of amplification by iteration and
     /// contraction, an `UpperBound` at this `ε`, for readers of that model alone.

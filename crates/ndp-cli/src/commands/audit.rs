@@ -8,6 +8,7 @@ use crate::patience::Limit;
 use crate::question::{Chosen, ChosenProtocol};
 use crate::show::{Answer, Part, Sheet, show};
 use crate::{input, plain, question};
+use ndp_account::Law;
 use ndp_account::audit::{self, AuditPlan, audit};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::Graph;
@@ -102,7 +103,9 @@ impl Answer for Audited<'_> {
             ("observed by", study.chosen.description.clone()),
         ]);
         for noise in &found.statement.noise {
-            rows.push(("noise", format!("{} times {}", output::noise(study.noise.get()), noise.unit)));
+            let number = output::noise(study.noise.get());
+            let of_reports = noise.law == Law::RandomizedResponse;
+            rows.push(("noise", if of_reports { number } else { format!("{number} times {}", noise.unit) }));
             rows.push(("which is the", format!("{}, on {}", plain::law(noise.law), noise.on)));
         }
         rows.extend(plain::granted(&found.statement));

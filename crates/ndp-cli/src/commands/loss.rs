@@ -216,8 +216,13 @@ impl Found<'_> {
         let (words, met) = match target.allowed {
             Allowed::Pairs(_) | Allowed::Listed(_) => {
                 let limited = target.limited(covered.looked_at())?;
-                let met = format!("met for the {} of {} pairs that have a limit", limited.0, limited.1);
-                (words::target_for(target, Some(limited)), met)
+                // Pairs of observers who are covered by a bound are not counted.
+                if covered.others().is_empty() {
+                    let met = format!("met for the {} of {} pairs that have a limit", limited.0, limited.1);
+                    (words::target_for(target, Some(limited)), met)
+                } else {
+                    (words::target_for(target, None), "met for the pairs that have a limit".into())
+                }
             }
             _ => (words::target(target), "met".into()),
         };

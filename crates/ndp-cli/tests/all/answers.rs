@@ -58,7 +58,8 @@ fn training_takes_the_noise_of_the_library() {
     let target = Target::worst(Measure::Approx(Delta::new(1e-6).unwrap()), 3.0);
     let noise = least_noise(&accounts, &target).unwrap().noise.get();
     let found = &json(&folder, "curve.json")["result"];
-    assert_eq!(found["noise"].as_f64(), Some(noise));
+    assert_eq!(found["multiplier"].as_f64(), Some(noise));
+    assert_eq!(found["noise"].as_f64(), Some(noise * found["sensitivity"].as_f64().unwrap()));
     assert!(found["tightest"]["epsilon"]["value"].as_f64().unwrap() <= 3.0);
     assert_eq!(found["private"].as_array().unwrap().len(), 2);
     let table = std::fs::read_to_string(folder.join("curve.csv")).unwrap();
@@ -184,7 +185,7 @@ fn pages_are_complete() {
         ("loss ring --protocol muffliato:rounds=3 --noise 2", "learns about any other node is at most"),
         (
             "compare ring --epsilon 1 --protocol muffliato --protocol ring-sum --protocol one-peer",
-            "2 of 3 protocols can keep",
+            "2 of 3 protocols are shown to keep",
         ),
         ("plan ring --epsilon 1 --observer 0", "With "),
     ] {

@@ -385,7 +385,10 @@ fn what_needs_no_noise_is_said() {
     }
     let (code, said, problem) =
         run(&folder, "loss graph --noise 1 --epsilon 0.5 --mean --protocol muffliato:rounds=2");
-    assert!(code == 1 && problem.contains("violated, 5 observers"), "{said}{problem}");
+    assert!(
+        code == 1 && problem.contains("violated, and 5 observers are not shown to keep it"),
+        "{said}{problem}"
+    );
     let (_, said, problem) =
         run(&folder, "calibrate graph --epsilon 0.5 --mean --protocol muffliato:rounds=2");
     assert!(said.contains("grade of the largest mean"), "{said}{problem}");

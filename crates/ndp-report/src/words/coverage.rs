@@ -140,7 +140,8 @@ pub fn grade(grade: Grade, coverage: &Coverage) -> String {
     }
 }
 
-/// Why a limit is not met: `exceeding` pairs or observers exceed it, as `what` says.
+/// Why a limit is not met: the bounds of `exceeding` pairs or observers, as `what` says, exceed it; where it
+/// is violated, one of them is proven to.
 #[must_use]
 pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage) -> String {
     let of = match coverage {
@@ -155,7 +156,9 @@ pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage
         _ => String::new(),
     };
     match (violated, exceeding, coverage) {
-        (true, ..) => format!("violated, {exceeding} {what} exceed it{of}"),
+        (true, 0, _) => format!("violated{of}"),
+        (true, 1, _) => format!("violated by one of the {what}{of}"),
+        (true, ..) => format!("violated, and {exceeding} {what} are not shown to keep it{of}"),
         (_, 0, Coverage::Sample { looked_at, nodes, .. }) => format!(
             "not shown: {looked_at} of {nodes} observers were looked at, who keep it; what the others learn is not known"
         ),
@@ -176,6 +179,6 @@ pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage
                 "not shown: {looked_at} coalitions of {who} were looked at, who keep it; what the others learn is not known"
             )
         }
-        _ => format!("not shown, {exceeding} {what} exceed it{of}"),
+        _ => format!("not shown: the bounds of {exceeding} {what} exceed it{of}"),
     }
 }

@@ -115,7 +115,8 @@ impl Drawn for Compared<'_> {
         let whole = rows.iter().filter(|row| is_whole(row)).count();
         let target = words::target(&study.target);
         let noiseless = self.noiseless();
-        let mut sentence = format!("{whole} of {} protocols can keep the limit: {target}.", rows.len());
+        let mut sentence =
+            format!("{whole} of {} protocols are shown to keep the limit: {target}.", rows.len());
         if !noiseless.is_empty() {
             let by_noise = format!("{whole} of {} protocols keep the limit by noise: {target}.", rows.len());
             sentence = format!("{by_noise} {}.", words::no_noise_needed(&noiseless));

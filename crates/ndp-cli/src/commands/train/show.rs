@@ -48,7 +48,8 @@ impl Answer for Trained<'_> {
             let epsilon = json!({ "grade": grade(&found.grades), "value": finite(*loss) });
             json!({ "user": u, "observer": v, "epsilon": epsilon })
         });
-        Ok(json!({ "protocol": asked.protocol, "noise": found.noise.get(), "delta": asked.delta,
+        Ok(json!({ "protocol": asked.protocol, "noise": self.sigma.get(), "multiplier": found.noise.get(),
+            "sensitivity": self.study.problem.sensitivity, "delta": asked.delta,
             "observers": plain::observed_by(&self.statement, &self.study.graph), "coverage": self.statement.coverage,
             "statement": self.statement, "epsilon": finite(found.largest), "failure": self.statement.failure,
             "tightest": tightest, "private": self.private, "without_noise": self.plain }))

@@ -133,8 +133,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                 axis().range(1e-4, f64::INFINITY),
             )
             .with(Series::new(PRINTED, Grade::Printed).by_class(pairs(&printed.value().unit)))
-            .with(Series::new(SOUND, report.loss.grade()).by_class(pairs(&report.loss.value().unit)))
-            .with(Series::new(ATTACKED, report.loss.grade()).points(attacked).scattered())
+            .with(Series::new(SOUND, report.grade()).by_class(pairs(&report.loss.value().unit)))
+            .with(Series::new(ATTACKED, report.grade()).points(attacked).scattered())
             .with(Series::new(ATTACK, Grade::Estimate).points(measured).scattered()),
         );
     }

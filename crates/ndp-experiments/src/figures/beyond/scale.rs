@@ -95,7 +95,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                 let report = report?;
                 figure = with_cost(figure, &format!("{family}, n = {n}: sound"), cost)
                     .note(format!("{family}, n = {n}: rank"), report.rank);
-                let series = Series::new(format!("sound, n = {n}"), report.loss.grade());
+                let series = Series::new(format!("sound, n = {n}"), report.grade());
                 panel = panel.with(by_distance(series, &report.loss.value().unit));
             }
         }

@@ -85,7 +85,7 @@ pub fn curves(matrix: &GossipMatrix, node: usize, rounds: usize) -> Result<Curve
     let towards = theorem1_towards((matrix, rounds), &[node], Powers::FromZero)?;
     let farthest = distances.iter().flatten().max().copied().unwrap_or(0);
     let series = vec![
-        by_distance(Series::new(SOUND, report.loss.grade()), &report.loss.value().unit, false),
+        by_distance(Series::new(SOUND, report.grade()), &report.loss.value().unit, false),
         by_distance(Series::new(PRINTED, Grade::Printed), &from(Powers::FromZero)?, true),
         by_distance(Series::new(PROGRAM, Grade::Printed), &from(Powers::FromOne)?, true),
         by_distance(Series::new(TOWARDS, towards.grade()), &towards.value().unit, false),

@@ -58,7 +58,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
     let color = || Axis::log("loss / local loss").colored_to(1.0);
     let printed = drawing("printed, from the node", printed.grade(), printed.value());
     let sum_towards = drawing("printed, towards the node", towards.grade(), &towards.value().unit);
-    let exact = drawing("loss towards the node", report.loss.grade(), &report.loss.value().unit);
+    let exact = drawing("loss towards the node", report.grade(), &report.loss.value().unit);
     let strip = |name: &str, drawing: &Drawing| Series::new(name, drawing.kind).strip(&drawing.values);
     let axis = Axis::log("loss / local loss").range(1e-4, f64::INFINITY);
     let strips = Panel::dots("all members but one", axis, QUANTILES)
@@ -89,7 +89,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
         .parameter("T", rounds)
         .parameter("own noise", "known")
         .note("rank", report.rank)
-        .note("grade", report.loss.grade().as_str())
+        .note("grade", report.grade().as_str())
         .note("bits", report.bits)
         .note("failure", report.failure)
         .note("mean loss / local loss", *report.mean().value())

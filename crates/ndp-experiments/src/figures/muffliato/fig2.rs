@@ -67,7 +67,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let panels = [
             ("printed, from the node", Grade::Printed, from),
             ("printed, towards the node", Grade::Printed, towards),
-            ("as it is, towards the node", report.loss.grade(), report.loss.value().unit.clone()),
+            ("as it is, towards the node", report.grade(), report.loss.value().unit.clone()),
         ];
         let [printed, exact] = ["printed", "as it is"].map(|how| format!("{name}, {how}, towards the node"));
         figure = figure

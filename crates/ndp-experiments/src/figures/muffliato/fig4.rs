@@ -49,7 +49,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let curves = [
         (PRINTED, Grade::Printed, &from),
         (TOWARDS, Grade::Printed, &towards.unit),
-        (SOUND, report.loss.grade(), &report.loss.value().unit),
+        (SOUND, report.grade(), &report.loss.value().unit),
     ];
     let empty = || {
         Panel::curves(
@@ -76,7 +76,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("weights", "metropolis")
         .parameter("sigma", SIGMA)
         .note("rank", report.rank)
-        .note("grade", report.loss.grade().as_str())
+        .note("grade", report.grade().as_str())
         .note("bits", report.bits)
         .note("failure", report.failure)
         .claim(
