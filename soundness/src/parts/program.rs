@@ -272,8 +272,8 @@ fn node(
                 let below = BigRational::from_float(loss.lower).is_some_and(|x| x <= *expected);
                 outcome.check(above, || wrong("below the truth", format!("{loss:?}")));
                 outcome.check(below, || wrong("lower end above the truth", format!("{loss:?}")));
-                let width = (loss.value() - loss.lower) / loss.lower.max(1.0);
-                let tight = loss.value.grade() != Grade::Exact || width <= 1e-9;
+                let near = loss.value() - loss.lower <= 1e-9 * loss.value();
+                let tight = loss.value.grade() != Grade::Exact || near;
                 outcome.check(tight, || wrong("exact but wide", format!("{loss:?}")));
             }
             (Err(Error::Certify(ndp_certify::Error::LossTooLarge(_))), Some(_)) => {}
