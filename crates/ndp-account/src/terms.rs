@@ -190,7 +190,7 @@ impl Terms {
         Self { trusts, ..self }
     }
 
-    /// Refuses a sensitivity other than 1 where the noise does not [scale](Law::scales) with it.
+    /// Refuses a sensitivity other than 1 where the noise does not scale with it.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`].

@@ -474,7 +474,7 @@ impl Profile {
     ///
     /// Gaussian profiles compose to a Gaussian one, which is exact if all of them are. Profiles against
     /// different observers, each of whom sees one part, compose to an upper bound. If the
-    /// [law](Self::of_law) of some part is known, laws are convolved, where a Rényi bound counts as the law
+    /// [law](crate::LossLaw::profile) of some part is known, laws are convolved, where a Rényi bound counts as the law
     /// that follows from it; Rényi bounds are also added order by order, and the smaller of the two answers
     /// is used. If some part has only `(ε, δ)`, `δ` is divided among the parts. The result is valid if the
     /// noises of the releases are independent and their number and parameters are fixed in advance. For
