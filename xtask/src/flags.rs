@@ -150,7 +150,7 @@ xflags::xflags! {
         cmd release {
             /// Nothing is published; without it the command refuses.
             optional --dry-run
-            /// Leave out the project outside and the documentation, which take minutes.
+            /// Leave out the figures, the project outside and the documentation, which take minutes.
             optional --quick
         }
         /// Check layers, documents, file lengths and leftovers.

@@ -46,8 +46,11 @@ impl Release {
         step("dependencies: reasons, licenses, sources", dependencies(sh));
         step("every package packs", packages::pack(sh, &packages));
         if quick {
-            println!("[-] a project outside, the documentation: left out by --quick");
+            println!(
+                "[-] the figures at paper scale, a project outside, the documentation: left out by --quick"
+            );
         } else {
+            step("the figures at paper scale have the committed numbers", figures(sh));
             step("a project outside runs the README on the packages alone", outside::run(sh, &packages));
             step("the documentation builds without a warning", documentation(sh, &packages));
         }
@@ -131,6 +134,12 @@ fn dependencies(sh: &Shell) -> anyhow::Result<Missing> {
         }
     }
     Ok(missing)
+}
+
+/// All figures as the papers have them. The merge gate compares small ones.
+fn figures(sh: &Shell) -> anyhow::Result<Missing> {
+    crate::Arguments::new(&crate::root(), None).figure(Some("all".into())).run(sh)?;
+    Ok(Missing::new())
 }
 
 fn documentation(sh: &Shell, packages: &[Package]) -> anyhow::Result<Missing> {

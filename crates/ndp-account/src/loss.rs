@@ -143,7 +143,7 @@ impl LossReport {
     /// The mean unit loss `(1/n) Σ_{u outside} unit(u)` over the nodes outside the coalition, divided, as in
     /// the papers, by the number `n` of all nodes. It is the upper end of an enclosure.
     ///
-    /// `Exact` if the enclosure is at most `1e-9` wide. If every input has one noise and the coalition knows
+    /// `Exact` if both ends agree to a relative `1e-9`. If every input has one noise and the coalition knows
     /// its own noises, the mean is `(rank - |C|) / n`, without floating-point errors.
     #[must_use]
     pub fn mean(&self) -> Guarantee<f64> {
@@ -163,7 +163,7 @@ impl LossReport {
             // up.
             (low / n * (1.0 - SUM), (high / n * (1.0 + SUM)).max(f64::MIN_POSITIVE))
         };
-        if width(low, high) <= WIDTH { Exact::new(high).into() } else { UpperBound::new(high).into() }
+        if high - low <= WIDTH * high { Exact::new(high).into() } else { UpperBound::new(high).into() }
     }
 }
 
