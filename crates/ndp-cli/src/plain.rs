@@ -3,7 +3,7 @@
 
 use crate::args::Knowledge;
 use crate::output::command_line;
-use ndp_account::{Observer, OwnNoise, Senders, Statement};
+use ndp_account::{Law, Observer, OwnNoise, Senders, Statement};
 use ndp_algos::registry::{self, Parameters};
 use ndp_graph::Graph;
 use ndp_report::page::Page;
@@ -181,6 +181,16 @@ pub(crate) fn name(graph: &Graph, observer: &Observer) -> String {
     }
     let edges: Vec<String> = tapped.into_iter().map(|(a, b)| format!("{}-{}", label(a), label(b))).collect();
     format!("{who} hearing {}", edges.join(", "))
+}
+
+/// What the number in a run `protocol@number` of a ledger measures.
+pub(crate) fn noise_after_at(statement: &Statement) -> String {
+    match statement.noise.first() {
+        Some(noise) if noise.law != Law::RandomizedResponse => {
+            format!("in units of {}: {}", noise.unit, noise_is(statement))
+        }
+        _ => noise_is(statement),
+    }
 }
 
 /// The name of the law of the noise; empty where there is none.

@@ -186,10 +186,14 @@ impl<'a> Spent<'a> {
         let Self { asked, measure, chosen, .. } = self;
         let of_run = |run: &Run<'a>| {
             let release = words::one_release(run.release.as_ref());
-            let mut rows = vec![(run.run, run.fits.to_owned()), ("  one release", release)];
+            let mut rows = vec![(run.run, run.fits.to_owned())];
             if !run.parameters.is_empty() {
-                rows.insert(1, ("  parameters", run.parameters.clone()));
+                rows.push(("  parameters", run.parameters.clone()));
             }
+            rows.extend([
+                ("  after the @", plain::noise_after_at(&run.statement)),
+                ("  one release", release),
+            ]);
             rows
         };
         let mut told: Vec<_> = self.runs.iter().flat_map(of_run).collect();

@@ -17,6 +17,7 @@ use serde_json::json;
 
 /// The number of pairs in the table.
 const LISTED: usize = 5;
+const CURVE: &str = "to publish what is measured along a run is not covered by the account";
 
 impl Answer for Trained<'_> {
     fn text(&self) -> Vec<Part<'_>> {
@@ -24,9 +25,7 @@ impl Answer for Trained<'_> {
         if self.study.problem.training.has_places() {
             parts.extend([Part::empty(), Part::worst(&self.accounted.rows, "epsilon", LISTED)]);
         }
-        let unpublished = "note: the curve is for whoever runs the study; to publish what is measured along a run is not covered by \
-                           the account";
-        parts.push(Part::Line(unpublished.into()));
+        parts.push(Part::Line(format!("note: the curve is for whoever runs the study; {CURVE}")));
         parts
     }
 
@@ -52,7 +51,8 @@ impl Answer for Trained<'_> {
             "sensitivity": self.study.problem.sensitivity, "delta": asked.delta,
             "observers": plain::observed_by(&self.statement, &self.study.graph), "coverage": self.statement.coverage,
             "statement": self.statement, "epsilon": finite(found.largest), "failure": self.statement.failure,
-            "tightest": tightest, "private": self.private, "without_noise": self.plain }))
+            "tightest": tightest, "not_covered": self.more_than_one(), "not_protected": self.public(),
+            "note": CURVE, "private": self.private, "without_noise": self.plain }))
     }
 }
 
@@ -122,6 +122,16 @@ impl Drawn for Trained<'_> {
 }
 
 impl Trained<'_> {
+    fn more_than_one(&self) -> Option<String> {
+        let runs = self.private.len();
+        (runs > 1).then(|| format!("more than one of the {runs} trainings that are shown"))
+    }
+
+    /// What is computed from the data without noise.
+    fn public(&self) -> Option<&'static str> {
+        self.study.asked.standardize.then_some("means and variances of the features, which count as public")
+    }
+
     fn summary(&self) -> Vec<(&'static str, String)> {
         let (study, found) = (self.study, &self.accounted);
         let (asked, problem) = (study.asked, &study.problem);
@@ -144,15 +154,8 @@ impl Trained<'_> {
             ),
         ];
         rows.extend(plain::granted(&self.statement));
-        if accuracies.len() > 1 {
-            rows.push((
-                "not covered",
-                format!("more than one of the {} trainings that are shown", accuracies.len()),
-            ));
-        }
-        if asked.standardize {
-            rows.push(("not protected", "means and variances of the features, which count as public".into()));
-        }
+        rows.extend(self.more_than_one().map(|what| ("not covered", what)));
+        rows.extend(self.public().map(|what| ("not protected", what.into())));
         rows.extend([
             ("the account fails", question::probability(self.statement.failure)),
             (
