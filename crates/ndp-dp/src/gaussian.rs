@@ -23,7 +23,7 @@ use ndp_numeric::gaussian_profile::{
 };
 use ndp_numeric::rounding::{Interval, down, down_log, log_down, log_up, up};
 use ndp_numeric::special::{
-    TAIL_ERROR, log_normal_tail, mills_ratio, normal_cdf, normal_quantile, normal_tail,
+    LN_SQRT_2PI, SQRT_2PI, TAIL_ERROR, log_normal_tail, mills_ratio, normal_cdf, normal_quantile, normal_tail,
 };
 
 /// The `δ` of `(ε, δ)`-DP of a view with Gaussian parameter `mu`: exact, or an upper bound where the last
@@ -124,8 +124,8 @@ fn meets(delta: Delta) -> impl Fn(f64, f64) -> bool {
 /// The number of [`epsilon`] for a valid `mu`.
 ///
 /// `ln θ` is concave in `ε`, since `θ` is a convolution of log-concave functions. Newton's iteration
-/// therefore starts at a point where the target is met and never leaves that side of the boundary. For `δ`
-/// above 1/2, where the slope is inaccurate, bisection does it.
+/// therefore reaches the side of the boundary on which the target is met after one step, and never leaves it.
+/// For `δ` above 1/2, where the slope is inaccurate, bisection does it.
 pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
     if delta.get() > 0.5 {
         let meets = meets(delta);
@@ -135,18 +135,22 @@ pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
     if log_theta(0.0, mu) <= target {
         return 0.0;
     }
-    // A start at which the target is met: θ_ε(μ) ≤ Q(a) ≤ e^{−a²/2} for a = ε/μ − μ/2 ≥ 0.
-    let mut epsilon = 0.5 * mu * mu + mu * (-2.0 * target).sqrt();
+    let mut epsilon = start(mu, target);
     if !epsilon.is_finite() {
         return f64::INFINITY;
     }
     for _ in 0..100 {
         let (value, slope) = log_theta_with_slope(epsilon, mu);
         let next = (epsilon + (target - value) / slope).max(0.0);
-        if next >= epsilon * (1.0 - 1e-15) || next.is_nan() {
+        if !next.is_finite() {
             break;
         }
+        let step = (next - epsilon).abs();
         epsilon = next;
+        // The number of digits doubles with every step.
+        if step <= 1e-8 * epsilon {
+            break;
+        }
     }
     // Rounding leaves the result a few floats beside the boundary. The first float that meets the target is
     // found by doubling steps and then bisection.
@@ -168,6 +172,18 @@ pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
         if meets(middle) { verified = middle } else { fails = middle }
     }
     f64::from_bits(verified)
+}
+
+/// An `ε` near that at which `ln θ_ε(μ)` is `target`, at least `μ²/2`. With `a = ε/μ − μ/2 ≥ 0`,
+/// `θ ≤ φ(a) min(R(0), μ/(1 + a²))`, as `R(a) − R(a + μ) ≤ μ (1 − a R(a))`; where the two are equal is found by
+/// inserting `a` into the slow part.
+fn start(mu: f64, target: f64) -> f64 {
+    let mut a = (-2.0 * target).sqrt();
+    for _ in 0..2 {
+        let slow = (0.5 * SQRT_2PI).min(mu / (1.0 + a * a));
+        a = (2.0 * (libm::log(slow) - LN_SQRT_2PI - target)).max(0.0).sqrt();
+    }
+    0.5 * mu * mu + mu * a
 }
 
 /// The bits of the largest float.

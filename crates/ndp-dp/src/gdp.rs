@@ -100,11 +100,16 @@ impl std::ops::Mul<u64> for Gdp {
 
 /// All values are exact for the pair of normal laws. The Rényi divergence is `α μ²/2`, `δ` at `ε` is `θ_ε(μ)
 /// = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, and `ε` at `δ` is the first float for which this was seen to be at
-/// most `δ`. An `ε` so close to 0 that nine digits of it are not known is an upper bound, and so is a `δ`
-/// that the last digits of a huge `μ` decide.
+/// most `δ`. An `ε` so close to 0 that nine digits of it are not known is an upper bound, and so are a `δ`
+/// that the last digits of a huge `μ` decide and finite losses above the largest float.
 impl Mechanism for Gdp {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
-        Exact::new(half_square(order.get(), self.0)).into()
+        let loss = half_square(order.get(), self.0);
+        if loss.is_infinite() && self.0.is_finite() {
+            // It is finite, and above the largest float.
+            return UpperBound::new(loss).into();
+        }
+        Exact::new(loss).into()
     }
 
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
@@ -266,6 +271,10 @@ mod tests {
         );
         assert_eq!(Gdp::new(0.0)?.epsilon(d(0.1)).into_value(), 0.0);
         assert_eq!(Gdp::new(f64::INFINITY)?.epsilon(d(0.1)).into_value(), f64::INFINITY);
+        // 2e320 is finite, and above the largest float.
+        let two = Order::new(2.0)?;
+        assert_eq!(Gdp::new(1e160)?.rdp(two), UpperBound::new(f64::INFINITY).into());
+        assert_eq!(Gdp::new(f64::INFINITY)?.rdp(two), Exact::new(f64::INFINITY).into());
         Ok(())
     }
 }

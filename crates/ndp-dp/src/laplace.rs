@@ -72,7 +72,8 @@ impl Mechanism for Laplace {
         Some(Stated::of(None, Moves::Number { by: self.sensitivity.get() }, "ndp_dp::Laplace"))
     }
 
-    /// Exact: `ln[α/(2α−1) e^{(α−1)ε₀} + (α−1)/(2α−1) e^{−αε₀}]/(α − 1)`.
+    /// `ln[α/(2α−1) e^{(α−1)ε₀} + (α−1)/(2α−1) e^{−αε₀}]/(α − 1)`, exact unless it is too close to 0 for nine
+    /// digits.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let pure = self.pure_epsilon().into_value();
         let (alpha, epsilon) = (Interval::new(order.get()), Interval::new(pure));
@@ -86,7 +87,13 @@ impl Mechanism for Laplace {
             sum.ln_1p() / excess
         };
         // The loss is at most ε₀, which is also its limit for orders that overflow.
-        Exact::new(divergence.high().clamp(0.0, pure)).into()
+        let (low, high) = (divergence.low().max(0.0), divergence.high().clamp(0.0, pure));
+        // Where products of tiny numbers lost their digits it is a bound.
+        if high == pure || high - low <= 1e-9 * high {
+            Exact::new(high).into()
+        } else {
+            UpperBound::new(high).into()
+        }
     }
 
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {

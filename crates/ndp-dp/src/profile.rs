@@ -341,7 +341,7 @@ impl Profile {
     pub fn renyi(&self, order: Order) -> Result<Guarantee<Rdp>, Error> {
         let at = |epsilon| Rdp { order, epsilon };
         match &self.law {
-            Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| at(gdp.rdp(order).into_value()))),
+            Law::Gaussian(gdp, _) => Ok(gdp.value().rdp(order).map(at).no_better_than(gdp.grade())),
             Law::Curve(curve) => Ok(curve.renyi(order)?.ok_or(Error::NoRenyiBound)?.map(at)),
             Law::Known(known) => Ok(known.renyi(order).ok_or(Error::NoRenyiBound)?.map(at).into()),
             Law::Composed(parts, _) => {

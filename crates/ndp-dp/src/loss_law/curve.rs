@@ -4,6 +4,7 @@ use super::answers::Ends;
 use super::enclosed::Enclosed;
 use super::law::LossLaw;
 use super::pair::Pair;
+use super::plan::Chain;
 use crate::calibration::Calibrated;
 use crate::error::ensure_positive;
 use crate::{Delta, Error, NoiseMultiplier, Order, UpperBound};
@@ -12,14 +13,14 @@ use ndp_numeric::rounding::Interval;
 impl LossLaw {
     /// A bound on the Rényi divergence of `order`, the larger one of the two directions. The divergences of
     /// the parts add up; each is computed by its formula or, if the loss takes finitely many values, as
-    /// `ln Σ p e^{(α−1)ℓ}/(α − 1)`. `None` if some part has neither.
+    /// `ln Σ p e^{(α−1)ℓ}/(α − 1)`. `None` if some part, or some law of a mixture, has neither.
     #[must_use]
     pub fn rdp(&self, order: Order) -> Option<UpperBound<f64>> {
         let mut most = 0.0_f64;
         for chain in self.chains() {
             let mut sum = Interval::ZERO;
             for (pair, count) in &chain {
-                let loss = pair.renyi(order.get()).or_else(|| of_atoms(&**pair, order.get()))?;
+                let loss = renyi_of(&**pair, order.get())?;
                 sum = sum + Interval::count(*count) * Interval::new(loss);
             }
             most = most.max(sum.high());
@@ -45,14 +46,21 @@ impl LossLaw {
     /// ```
     #[must_use]
     pub fn pure_epsilon(&self) -> Enclosed {
-        let of_chain = |chain: &Vec<(std::sync::Arc<dyn Pair>, u64)>| {
-            let largest = chain.iter().map(|(pair, count)| Interval::count(*count) * pair.largest());
-            let sum: Interval = largest.sum();
+        self.ends(|chain| {
+            let sum = largest(chain);
             Ends { lower: sum.low().max(0.0), upper: sum.high().max(0.0) }
-        };
-        let ends = self.chains().iter().map(of_chain).reduce(Ends::max).unwrap_or(Ends::NOTHING);
-        self.enclosed(ends)
+        })
     }
+}
+
+/// The sum of the largest losses of the parts.
+pub(super) fn largest(chain: &Chain) -> Interval {
+    chain.iter().map(|(pair, count)| Interval::count(*count) * pair.largest()).sum()
+}
+
+/// The Rényi divergence of a pair, by its formula or from its atoms.
+pub(super) fn renyi_of(pair: &dyn Pair, alpha: f64) -> Option<f64> {
+    pair.renyi(alpha).or_else(|| of_atoms(pair, alpha))
 }
 
 /// `ln Σ p e^{(α−1)ℓ}/(α − 1)`, rounded up; infinite if there may be a mass at infinity. `None` for a pair
@@ -69,7 +77,9 @@ fn of_atoms(pair: &dyn Pair, alpha: f64) -> Option<f64> {
 }
 
 /// The least noise multiplier whose law, as given by `law`, has `ε ≤ epsilon` at `delta`. The multiplier
-/// returned was seen to meet the target, and is within a relative 1e-7 of the smallest one.
+/// returned was seen to meet the target, and is within a relative 1e-7 of the smallest one whose upper end of
+/// `ε` meets it; that end is above `ε` by up to the [width](LossLaw::with_width) of the law. Multipliers
+/// below `10⁻⁶` are not tried.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `epsilon` is positive and finite; the error of `law`;

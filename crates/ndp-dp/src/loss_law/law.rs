@@ -3,6 +3,7 @@
 mod mechanisms;
 
 use super::answers::{self, Ends, Fineness};
+use super::curve::largest;
 use super::direction::Direction;
 use super::enclosed::Enclosed;
 use super::gaussian::GaussianPair;
@@ -11,7 +12,7 @@ use super::plan::Chain;
 use crate::error::{ensure, ensure_positive};
 use crate::gaussian::check_epsilon;
 use crate::neighbors::Neighbors;
-use crate::{Delta, Error, Exact, Gdp, Guarantee, UpperBound};
+use crate::{Delta, Error, Exact, Gdp, Guarantee, UpperBound, conversion};
 use ndp_numeric::rounding::Interval;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -138,7 +139,8 @@ impl LossLaw {
     }
 
     /// The law with answers whose ends differ by about `width · min(1, ε)` in `ε`, as far as memory and the
-    /// precision of declared functions allow. The default width is 1e-4.
+    /// precision of declared functions allow; they may be wider for a `δ` below 1e-14. The default width is
+    /// 1e-4.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless the width is positive and finite.
@@ -240,13 +242,23 @@ impl LossLaw {
     }
 
     /// Both ends of the smallest `ε ≥ 0` whose `δ` is at most `delta`; infinite if the mass at infinity is
-    /// larger than `delta`.
+    /// larger than `delta`, or if no bound is known. Never above the `ε` at `δ = 0`, nor above what follows
+    /// from the Rényi divergences where the grid of losses does not reach far enough.
     #[must_use]
     pub fn epsilon(&self, delta: Delta) -> Enclosed {
-        self.ends(|chain| answers::epsilon(chain, delta.get(), self.fineness))
+        let found = self.ends(|chain| {
+            let ends = answers::epsilon(chain, delta.get(), self.fineness);
+            Ends { upper: ends.upper.min(largest(chain).high()), ..ends }
+        });
+        if found.upper().is_finite() {
+            return found;
+        }
+        let renyi = |order| self.rdp(order).unwrap_or(UpperBound::new(f64::INFINITY));
+        let by_renyi = conversion::best_epsilon(renyi, delta).map(|best| best.approx_dp.epsilon());
+        self.enclosed(Ends { lower: found.lower(), upper: by_renyi.into_value() })
     }
 
-    fn ends(&self, ask: impl Fn(&Chain) -> Ends) -> Enclosed {
+    pub(super) fn ends(&self, ask: impl Fn(&Chain) -> Ends) -> Enclosed {
         let ends = self.chains().iter().map(|chain| ask(chain)).reduce(Ends::max);
         Enclosed::new(ends.unwrap_or(Ends::NOTHING), self.exact)
     }

@@ -1,5 +1,6 @@
 //! Mixtures of pairs whose index is drawn independently of the data and is seen by the observer.
 
+use super::curve::renyi_of;
 use super::pair::{Pair, Point, bits};
 use ndp_numeric::rounding::Interval;
 use std::sync::Arc;
@@ -61,7 +62,7 @@ impl Pair for Mixture {
     fn renyi(&self, alpha: f64) -> Option<f64> {
         let excess = Interval::new(alpha) - Interval::ONE;
         let mut sum = Interval::ZERO;
-        let losses: Option<Vec<f64>> = self.parts.iter().map(|(_, pair)| pair.renyi(alpha)).collect();
+        let losses: Option<Vec<f64>> = self.parts.iter().map(|(_, pair)| renyi_of(&**pair, alpha)).collect();
         let losses = losses?;
         let most = Interval::new(losses.iter().copied().fold(0.0, f64::max));
         if most.high() == f64::INFINITY {

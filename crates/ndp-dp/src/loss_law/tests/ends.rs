@@ -225,3 +225,31 @@ fn answers_are_as_narrow_as_asked() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// No `ε` is above the one at `δ = 0`, nor above the bound by Rényi divergences where the grid of losses ends:
+/// at tiny `δ`, beyond losses of 4096, after many releases.
+#[test]
+fn an_epsilon_is_never_above_what_else_is_proven() -> Result<(), Error> {
+    let response = LossLaw::randomized_response(crate::RandomizedResponse::new(3, 0.1)?).times(3)?;
+    let small = LossLaw::laplace(laplace(2.0), Neighbors::ReplaceOne).times(50)?;
+    let large = LossLaw::laplace(laplace(2e-4), Neighbors::ReplaceOne).times(2)?;
+    for (law, delta) in [(response, 1e-20), (small, 1e-100), (large, 1e-5)] {
+        let (found, pure) = (law.epsilon(super::delta(delta)), law.pure_epsilon());
+        assert!(found.lower() <= pure.upper() && found.upper() <= pure.upper(), "{found:?} {pure:?}");
+    }
+    let many = sampled(1e-4, 1.0, 100_000_000).epsilon(super::delta(1e-5));
+    assert!(many.upper() <= 6.4753, "{many:?}");
+    Ok(())
+}
+
+/// A mixture of laws with finitely many losses has Rényi divergences: for one law with itself, its own.
+#[test]
+fn mixtures_of_atoms_have_renyi_divergences() -> Result<(), Error> {
+    let law = LossLaw::randomized_response(crate::RandomizedResponse::new(3, 0.1)?);
+    let order = Order::new(3.0)?;
+    let one = law.rdp(order).map(UpperBound::into_value).unwrap();
+    let mixed = LossLaw::seen_mixture(&[(0.25, law.clone()), (0.75, law)])?;
+    let mixed = mixed.rdp(order).map(UpperBound::into_value).unwrap();
+    assert!((one..one * (1.0 + 1e-12)).contains(&mixed), "{mixed} {one}");
+    Ok(())
+}
