@@ -15,7 +15,8 @@ use crate::{Error, GossipMatrix};
 use ndarray::{Array2, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
-/// The parameter `g` of the recursion, in `[1, 2)`, chosen for a spectral gap.
+/// The parameter `g` of the recursion, in `[1, 2]` (2 for a gap that is lost to rounding), chosen for a
+/// spectral gap.
 ///
 /// # Examples
 /// ```
@@ -51,7 +52,16 @@ impl TryFrom<Parts> for Chebyshev {
         ] {
             ensure(met, name, condition, value)?;
         }
-        Ok(Self { g, radius })
+        let found = Self { g, radius };
+        let sine = found.sine();
+        // The radius is rounded, which moves a small sine more than its last digits.
+        ensure(
+            (g - 2.0 / (1.0 + sine)).abs() <= 8.0 * f64::EPSILON / sine.max(1e-8),
+            "the parameter of a Chebyshev iteration",
+            "be that of its radius",
+            g,
+        )?;
+        Ok(found)
     }
 }
 
@@ -87,6 +97,11 @@ impl Chebyshev {
         Ok(Self { g: 2.0 / (1.0 + sine_squared.sqrt()), radius })
     }
 
+    /// `√(1 − radius²)`.
+    fn sine(self) -> f64 {
+        ((1.0 - self.radius) * (1.0 + self.radius)).sqrt()
+    }
+
     /// The parameter `g` of the recursion.
     #[must_use]
     pub fn g(self) -> f64 {
@@ -107,17 +122,18 @@ impl Chebyshev {
     }
 
     /// An upper bound on `|P_t(x)|` over the eigenvalues other than 1: the maximum over `|x| ≤ ρ`,
-    /// `r^t (1 + t √(1 - ρ²))` with `r = ρ / (1 + √(1 - ρ²))`, reached at `x = ρ`.
+    /// `r^t (1 + t √(1 - ρ²))` with `r = ρ / (1 + √(1 - ρ²))`, reached at `x = ρ`; rounded up.
     ///
     /// `ρ` is `1 - l` for the [`optimal`](Self::optimal) and `1 - l/2` for the
     /// [`published`](Self::published) parameter, `l` the gap.
     #[must_use]
     pub fn bound(self, t: usize) -> f64 {
-        let sine = ((1.0 - self.radius) * (1.0 + self.radius)).sqrt();
+        let sine = self.sine();
         let r = self.radius / (1.0 + sine);
         let t = t as f64;
-        // 0^0 is 1, as P_0 is.
-        r.powf(t) * (1.0 + t * sine)
+        // 0^0 is 1, as P_0 is. The factor is for the rounding of `r`, which is raised to a power, and of the
+        // rest.
+        r.powf(t) * (1.0 + t * sine) * (1.0 + (4.0 * t + 16.0) * f64::EPSILON)
     }
 
     /// `P_t(W) X` for a matrix `X` of `n` rows, one column per coordinate of the nodes' values.
@@ -188,6 +204,21 @@ mod tests {
     use ndp_linalg::gemm;
 
     const GAPS: [f64; 9] = [1e-9, 1e-4, 0.01, 0.1, 0.3, 0.5, 0.8, 0.99, 1.0];
+
+    /// What is read is an iteration for its radius, so that its bound holds.
+    #[test]
+    fn a_parameter_of_another_radius_is_refused() -> Result<(), Error> {
+        let parts = |g, radius| Chebyshev::try_from(Parts { g, radius });
+        for gap in GAPS {
+            for chosen in [Chebyshev::published(gap)?, Chebyshev::optimal(gap)?] {
+                assert_eq!(parts(chosen.g, chosen.radius)?, chosen);
+            }
+        }
+        for (g, radius) in [(1.9, 0.1), (1.0, 0.5), (2.0, 0.99)] {
+            assert!(matches!(parts(g, radius), Err(Error::InvalidParameter { .. })));
+        }
+        Ok(())
+    }
 
     #[test]
     fn reference_values() -> Result<(), Error> {

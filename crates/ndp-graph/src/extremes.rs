@@ -26,9 +26,9 @@ impl Extremes {
     /// `‖W^t x - x̄‖ ≤ (1 - gap_abs)^t ‖x - x̄‖`.
     ///
     /// # Errors
-    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to rounding. For connected graphs
-    /// this happens exactly when the graph is bipartite and the diagonal of `W` is zero; metropolis or lazy
-    /// weights avoid it.
+    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to 1e-12. For connected graphs this
+    /// happens when the graph is bipartite and the diagonal of `W` is zero, which metropolis or lazy weights
+    /// avoid, and when the gap itself is that small.
     ///
     /// # Examples
     /// ```

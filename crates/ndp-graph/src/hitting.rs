@@ -102,8 +102,8 @@ pub struct FirstVisits {
     pub at: Vec<Vec<f64>>,
     /// `none[t]`: probability of no visit at the times `1..=t`. Entry 0 is the mass of the start.
     pub none: Vec<f64>,
-    /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix
-    /// whose sum is not exactly 1.
+    /// A bound on the relative error of every entry at time `t` that is above 1e-290: rounding, and rows of
+    /// the matrix whose sum is not exactly 1. Smaller entries have fewer digits, and may be 0.
     pub relative_error: Vec<f64>,
 }
 

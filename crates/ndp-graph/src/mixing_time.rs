@@ -21,7 +21,7 @@ use ndp_numeric::rounding::whole;
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `iota` lies in `[1e-10, 1)` (smaller distances are rounding);
-/// [`Error::Reducible`]; [`Error::Periodic`] for a walk that never mixes; [`Error::TooLarge`];
+/// [`Error::Reducible`]; [`Error::Periodic`] for a periodic walk, whatever `iota`; [`Error::TooLarge`];
 /// [`Error::NoConvergence`] beyond `2^40` steps; those of
 /// [`stationary_distribution`](TransitionMatrix::stationary_distribution).
 ///
@@ -87,7 +87,7 @@ pub fn mixing_time(walk: &TransitionMatrix, iota: f64) -> Result<u64, Error> {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `iota` lies in `[1e-10, 1)`, `gap_abs` in `(0, 1]` (a gap of
-/// zero, a periodic walk, never mixes) and `least_stationary` in `(0, 1]`.
+/// zero, a periodic walk, never mixes) and `least_stationary` in `(0, 1]`, and for a bound of 1e18 or more.
 ///
 /// # Examples
 /// ```

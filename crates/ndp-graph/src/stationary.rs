@@ -97,12 +97,17 @@ impl TransitionMatrix {
     pub fn stationary_distribution(&self) -> Result<Vec<f64>, Error> {
         self.require_irreducible()?;
         let n = self.node_count();
-        let mut column_sums = vec![0.0; n];
+        // The uniform law is stationary where as much flows into every node as out of it. Entries of the
+        // diagonal are left out, which hide rare moves.
+        let (mut into, mut out) = (vec![0.0_f64; n], vec![0.0_f64; n]);
         for u in 0..n {
             let (columns, weights) = self.csr().row(u);
-            columns.iter().zip(weights).for_each(|(&v, w)| column_sums[v as usize] += w);
+            for (&v, w) in columns.iter().zip(weights).filter(|&(&v, _)| v as usize != u) {
+                into[v as usize] += w;
+                out[u] += w;
+            }
         }
-        if column_sums.iter().all(|sum: &f64| (sum - 1.0).abs() <= 1e-12) {
+        if into.iter().zip(&out).all(|(into, out)| (into - out).abs() <= 1e-12 * out) {
             return Ok(vec![1.0 / n as f64; n]);
         }
         match reversible_law(self.csr()) {

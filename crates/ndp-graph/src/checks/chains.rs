@@ -74,6 +74,17 @@ fn stationary_law_solves_its_equation() -> Result<(), Error> {
 }
 
 /// A chain of two pairs joined by arrows of probability `1e-12`: elimination keeps all digits.
+/// Rare moves are not hidden by the diagonal: columns sum to 1 within 1e-13, and the law is not uniform.
+#[test]
+fn stationary_law_of_a_slow_walk() -> Result<(), Error> {
+    let a = 1e-13;
+    let slow = TransitionMatrix::from_dense(array![[1.0 - a, a], [2.0 * a, 1.0 - 2.0 * a]].view())?;
+    let law = slow.stationary_distribution()?;
+    assert_relative_eq!(law[0], 2.0 / 3.0, max_relative = 1e-12);
+    assert_relative_eq!(law[1], 1.0 / 3.0, max_relative = 1e-12);
+    Ok(())
+}
+
 #[test]
 fn stationary_law_of_a_nearly_decomposable_walk() -> Result<(), Error> {
     let e = 1e-12;

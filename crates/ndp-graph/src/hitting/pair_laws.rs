@@ -34,8 +34,8 @@ pub struct PairLaws {
     pub start_to_u: Vec<f64>,
     /// As [`Self::start_to_u`], at `v`.
     pub start_to_v: Vec<f64>,
-    /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix
-    /// whose sum is not exactly 1.
+    /// A bound on the relative error of every entry at time `t` that is above 1e-290: rounding, and rows of
+    /// the matrix whose sum is not exactly 1. Smaller entries have fewer digits, and may be 0.
     pub relative_error: Vec<f64>,
 }
 
