@@ -12,6 +12,7 @@ use crate::walk::FinalToken;
 use ndp_account::parts::checked_coalition;
 use ndp_account::{Error, Observer};
 use ndp_dp::UpperBound;
+use ndp_graph::Csr;
 use ndp_graph::hitting::{FirstVisits, PairLaws, Start};
 use ndp_numeric::stop::Stop;
 
@@ -44,6 +45,29 @@ impl Laws {
             _ => None,
         }
     }
+}
+
+/// Whether a walk of so many steps may come from `u` to `v`.
+fn reaches(incoming: &Csr, u: usize, v: usize, steps: usize) -> bool {
+    let mut seen = vec![false; incoming.node_count()];
+    let mut ring = vec![v];
+    seen[v] = true;
+    for _ in 0..steps {
+        let mut next = Vec::new();
+        for &x in &ring {
+            let (from, weights) = incoming.row(x);
+            for (&y, _) in from.iter().zip(weights).filter(|&(_, &w)| w > 0.0) {
+                if !std::mem::replace(&mut seen[y as usize], true) {
+                    next.push(y as usize);
+                }
+            }
+        }
+        if seen[u] || next.is_empty() {
+            break;
+        }
+        ring = next;
+    }
+    seen[u]
 }
 
 enum Followed {
@@ -122,7 +146,12 @@ impl TokenWalk {
         }
         let of_all = match (members, options.final_token) {
             (&[v], FinalToken::Withheld) => {
-                Followed::Pair(walk.pair_laws(u, v, &self.law_at_0(stop)?, steps)?)
+                let mut laws = walk.pair_laws(u, v, &self.law_at_0(stop)?, steps)?;
+                if laws.u_to_v.iter().all(|&p| p == 0.0) && reaches(walk.incoming(), u, v, steps) {
+                    // Every way is less likely than the smallest float, and still there.
+                    laws.u_to_v[steps] = f64::MIN_POSITIVE;
+                }
+                Followed::Pair(laws)
             }
             _ => Followed::Coalition(CoalitionLaws::new(&walk, u, members, &self.law_at_0(stop)?, steps)?),
         };
@@ -207,12 +236,27 @@ mod tests {
     use approx::assert_relative_eq;
     use ndp_account::Protocol;
     use ndp_dp::{NoiseMultiplier, Order};
-    use ndp_graph::generators::{cycle_graph, directed_cycle};
+    use ndp_graph::generators::{cycle_graph, directed_cycle, path_graph};
     use ndp_graph::hitting::Walk;
     use ndp_graph::{GossipMatrix, TransitionMatrix};
 
     fn local() -> Result<LocalLoss, Error> {
         Ok(LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(3.0)? })
+    }
+
+    /// A way less likely than the smallest normal float, or than all floats, is still one; beyond the reach of
+    /// the walk nothing is learned.
+    #[test]
+    fn a_far_observer_learns_a_little() -> Result<(), Error> {
+        for (length, steps, learns) in [(675, 675, true), (720, 720, true), (720, 719, false)] {
+            let path = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(length + 1)?));
+            let walk = TokenWalk::new(&path, Start::Node(0), steps)?;
+            for order in [2.0, 10.0] {
+                let local = LocalLoss { order: Order::new(order)?, noise: NoiseMultiplier::new(1.0)? };
+                assert_eq!(walk.loss(0, &[length], local)?.into_value() > 0.0, learns, "{length} {order}");
+            }
+        }
+        Ok(())
     }
 
     /// The account gives for every option what the loss gives, and refuses what the loss refuses.

@@ -416,7 +416,7 @@ fn charge(more: f64, plain: f64, theta: f64, m: usize, t: usize) -> f64 {
         let log = (more + plain).ln();
         ((log + x).exp(), x + log.abs())
     };
-    charged * (1.0 + (size + 6.0) * f64::EPSILON)
+    charged * (1.0 + (size + 6.0) * f64::EPSILON) + f64::MIN_POSITIVE
 }
 
 #[cfg(test)]
