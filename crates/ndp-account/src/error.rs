@@ -66,6 +66,12 @@ pub enum Error {
         "no noise is needed: the limits are kept towards the observers who are looked at, even at the noise multiplier 1e-150"
     )]
     NoNoiseNeeded,
+    /// A loss is infinite, or has no bound, even at the noise multiplier `1e150`.
+    #[error(
+        "no noise is enough: even at the noise multiplier 1e150 a loss is infinite, as something is seen that the noise does not cover, \
+         or no bound on it is known"
+    )]
+    NoNoiseIsEnough,
     /// The same name for two nodes.
     #[error("two nodes are named {0:?}")]
     RepeatedName(String),

@@ -209,7 +209,8 @@ pub enum RestsOn {
     Set(SensitivitySet),
     /// What contributions are taken to depend on.
     Reads(Dependence),
-    /// Messages may be lost, and which are lost depends neither on the data nor on the noises.
+    /// Messages may not reach the observer, and which do depends neither on the data nor on the noises. What
+    /// the other nodes compute and send is as if all had arrived.
     Losses,
     /// The meter was told of every event.
     ToldOfAll,

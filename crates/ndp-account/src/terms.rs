@@ -270,6 +270,9 @@ pub enum Assumption {
     /// The values of all nodes lie in one interval, as long as the sensitivity: a contribution of one node is
     /// hidden among those of the others.
     CommonRange,
+    /// At one model the gradients of all nodes are at most the sensitivity apart, as all are whose norm is at
+    /// most half of it: the gradient of one node is hidden among those of the others.
+    CommonGradients,
     /// Nobody hands out what it holds in the end, no result and no model, beyond what the protocol sends.
     NothingPublished,
     /// Who meets whom at what time does not depend on the data and is known to everybody: it was drawn, or

@@ -55,7 +55,8 @@ impl Gram {
     }
 
     /// The entry of inputs `i` and `j`, and a bound on its distance from the truth; `None` if nothing was
-    /// certified.
+    /// certified. Off the diagonal the factors of inputs are left out: rows whose inputs have factors other
+    /// than 1 are asked for the diagonal alone.
     pub fn entry(&self, i: usize, j: usize) -> Option<(f64, f64)> {
         let all = self.coefficients.as_ref()?;
         if i == j {

@@ -14,7 +14,7 @@
 //! | What does it learn about a node? | [`Program::account`], [`ProgramAccount::loss`] | exact, or upper bound |
 //! | What are neighboring inputs? | [`SensitivitySet`], always declared | see there |
 //! | What if only some coordinates of messages are seen? | [`loss_by_coordinates`] | exact, or upper bound |
-//! | What if messages may be lost? | [`AccountOptions::some_lost`] | upper bound |
+//! | What if messages may not reach the observer? | [`AccountOptions::some_lost`] | upper bound |
 //! | Is something seen without noise? | [`ProgramAccount::verdict`] | exact, names the messages |
 //! | May contributions depend on what was seen? | [`Reads`], [`Dependence`] | checked where they say what they read |
 //! | How is it stored in a file? | [`Program::read`], [`Program::write`] | |

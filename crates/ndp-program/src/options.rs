@@ -44,8 +44,10 @@ pub struct AccountOptions {
     /// The number of hidden values, each counted for every row that it is part of, from which on rows are not
     /// written out, and sweeps through the program are used. Both methods give the same enclosures.
     pub sweeps_from: usize,
-    /// Whether messages may be lost in transit, independently of data and noises. What is then seen is part
-    /// of what is seen if all messages arrive. The account counts all of them, and is an upper bound.
+    /// Whether messages may not reach the observer, independently of data and noises. What is then seen is
+    /// part of what is seen if all arrive. The account counts all of them, and is an upper bound. It is none
+    /// where a node goes on without a message that it should have received: a sum without one addend lacks its
+    /// noise, and is another program.
     pub some_lost: bool,
     /// Stops the account, and computations that later questions start.
     pub stop: Stop,

@@ -313,8 +313,8 @@ pub fn coalitions(nodes: usize, size: usize, all: bool) -> String {
         );
     }
     format!(
-        "there are {count} coalitions of {size} of {nodes} nodes, more than {MOST_COALITIONS} or too many to list: one is looked at; \
-         the answer says what covers the others, if anything does"
+        "there are {count} coalitions of {size} of {nodes} nodes, more than {MOST_COALITIONS} or too many to list: not all are looked \
+         at; the answer says what covers the others, if anything does"
     )
 }
 
@@ -334,8 +334,8 @@ pub fn coalitions_of_neighbors(nodes: usize, size: usize, all: Option<usize>) ->
     all.map_or_else(
         || {
             format!(
-                "there are more than {MOST_COALITIONS} coalitions of {who}: one is looked at; the answer says what covers the others, if \
-                 anything does"
+                "there are more than {MOST_COALITIONS} coalitions of {who}: not all are looked at; the answer says what covers the others, \
+                 if anything does"
             )
         },
         |count| format!("{count} coalitions are looked at, which cover every one of at most {who}"),

@@ -33,22 +33,30 @@ pub fn check(
         let surely = |(mean, (at, _)): (&Guarantee<f64>, &(usize, usize))| -> Result<bool, Error> {
             Ok(exceeds(mean) && mean_from_below(accounts[*at].as_ref(), noise, target.measure)? > allowed)
         };
-        let mut verdict = if exceeding == 0 { Verdict::Met } else { Verdict::NotShown };
+        let mut violating = 0;
         for pair in means.iter().zip(&kept) {
             if surely(pair)? {
-                verdict = Verdict::Violated;
-                break;
+                violating += pair.1.1;
             }
         }
-        return Ok(Check { verdict, tightest: None, exceeding });
+        let verdict = match (violating, exceeding) {
+            (0, 0) => Verdict::Met,
+            (0, _) => Verdict::NotShown,
+            _ => Verdict::Violated,
+        };
+        return Ok(Check { verdict, tightest: None, exceeding, violating });
     }
     target.require_answered(accounts)?;
     target.require_limits(accounts)?;
     let uses = shares_used(accounts, noise, target, true)?;
     let tightest = tightest(&uses).map(|used| used.pair(accounts, noise, target.measure)).transpose()?;
     let verdict = uses.iter().map(|used| used.verdict).max().unwrap_or(Verdict::Met);
-    let exceeding = uses.iter().filter(|used| used.verdict != Verdict::Met).map(|used| used.pairs).sum();
-    Ok(Check { verdict, tightest, exceeding })
+    let pairs = |which: &dyn Fn(Verdict) -> bool| {
+        uses.iter().filter(|used| which(used.verdict)).map(|used| used.pairs).sum()
+    };
+    let exceeding = pairs(&|verdict| verdict != Verdict::Met);
+    let violating = pairs(&|verdict| verdict == Verdict::Violated);
+    Ok(Check { verdict, tightest, exceeding, violating })
 }
 
 /// The least noise at which the observers of `accounts` keep the target.

@@ -174,6 +174,13 @@ impl Coverage {
         matches!(self, Self::Bounded { .. } | Self::Coalitions { rest: Rest::Bounded, .. })
     }
 
+    /// Whether each observer without an account of its own learns what one that was looked at learns, about
+    /// other nodes: pairs of those looked at are then not all there are.
+    #[must_use]
+    pub const fn is_by_symmetry(&self) -> bool {
+        matches!(self, Self::Symmetric { .. } | Self::Coalitions { rest: Rest::Symmetric, .. })
+    }
+
     /// What two runs together cover: a sample if one of them is a sample, a bound if one of them is by a
     /// bound.
     ///

@@ -224,6 +224,9 @@ pub(super) fn noise_of_unit(
     if unit == 0.0 || mu == f64::INFINITY {
         return Ok(None);
     }
+    if unit == f64::INFINITY {
+        return Err(Error::NoNoiseIsEnough);
+    }
     ensure(mu != 0.0, "the loss allowed to a pair that has one", "be positive", allowed)?;
     // The factor covers the rounding errors of a square root and two quotients.
     Ok(Some(NoiseMultiplier::new(unit.sqrt() / mu * (1.0 + 16.0 * f64::EPSILON))?))
@@ -251,6 +254,8 @@ pub fn between(
 ) -> Result<Profile, Error> {
     let mu = |unit: f64| Interval::new(unit).sqrt() / Interval::new(noise.get());
     let upper = Gdp::new(if high == 0.0 { 0.0 } else { mu(high).high() })?;
+    // A finite loss may be above the largest float.
+    let exact = exact && (upper.mu().is_finite() || high == f64::INFINITY);
     let upper = if exact { Exact::new(upper).into() } else { UpperBound::new(upper).into() };
     let lower = if low > 0.0 { mu(low).low().max(0.0) } else { 0.0 };
     Ok(Profile::gaussian_between(lower, upper, against)?)

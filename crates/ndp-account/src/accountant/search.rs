@@ -85,6 +85,9 @@ pub(super) fn smallest_noise(
         }
         let step = (0.5 * miss).clamp(-MAX_STEP, MAX_STEP) + if miss <= 0.0 { -0.1 } else { 0.1 };
         let next = (x + step).max(-MAX_LOG);
+        if next > MAX_LOG && miss == f64::INFINITY {
+            return Err(Error::NoNoiseIsEnough);
+        }
         ensure(next <= MAX_LOG, "the target loss", "be met by some noise multiplier up to 1e150", target)?;
         if next == x {
             break;
@@ -164,6 +167,7 @@ mod tests {
         assert!(smallest_noise(1.0, |_| Ok(0.0)).unwrap().get() < 1e-100);
         let infinite = |noise: NoiseMultiplier| Ok(if noise.get() < 2.0 { f64::INFINITY } else { 0.5 });
         assert!((smallest_noise(1.0, infinite).unwrap().get() - 2.0).abs() < 1e-8);
+        assert_eq!(smallest_noise(1.0, |_| Ok(f64::INFINITY)), Err(Error::NoNoiseIsEnough));
         for target in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(matches!(smallest_noise(target, stairs), Err(Error::InvalidParameter { .. })));
         }

@@ -248,6 +248,8 @@ pub struct Check {
     pub tightest: Option<Pair>,
     /// The number of pairs (for means: observers) whose loss, or the upper bound on it, exceeds the limit.
     pub exceeding: usize,
+    /// How many of these are proven to exceed it.
+    pub violating: usize,
 }
 
 /// The least noise for a target.

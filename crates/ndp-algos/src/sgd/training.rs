@@ -400,7 +400,10 @@ impl PrivateTraining {
             _ => ("every gradient", "Privacy amplification by decentralization"),
         };
         let terms = match &self.training {
-            Training::Central(_) | Training::Federated(_) => Terms::VALUES.trusting(Assumption::Curator),
+            Training::Central(_) => {
+                Terms::VALUES.trusting(Assumption::Curator).trusting(Assumption::CommonGradients)
+            }
+            Training::Federated(_) => Terms::VALUES.trusting(Assumption::Curator),
             Training::Gossip { .. } => Terms::VALUES.trusting(Assumption::NothingPublished),
             Training::Walk { final_model, .. } => final_model.kept(Terms::VALUES),
             Training::Local { .. } => Terms::VALUES,

@@ -147,7 +147,8 @@ fn every_protocol_says_what_its_numbers_are_about() {
 #[test]
 fn those_who_are_trusted_are_said() {
     use Assumption::{
-        CommonRange, ConstantData, Curator, Fixed, NothingPublished, SecureSums, SharedNoise, TheseMeetings,
+        CommonGradients, CommonRange, ConstantData, Curator, Fixed, NothingPublished, SecureSums,
+        SharedNoise, TheseMeetings,
     };
     let expected: BTreeMap<&str, &[Assumption]> = [
         ("decor", &[SharedNoise][..]),
@@ -178,7 +179,7 @@ fn those_who_are_trusted_are_said() {
         ("push-sum", &[NothingPublished]),
         ("zip-dl", &[NothingPublished]),
         ("central", &[Curator]),
-        ("central-sgd", &[Curator]),
+        ("central-sgd", &[Curator, CommonGradients]),
         ("federated-sgd", &[Curator]),
     ]
     .into();

@@ -12,7 +12,9 @@ use crate::output::{line, note, npy};
 use crate::patience;
 use crate::question::{self, Chosen, ChosenProtocol};
 use crate::{input, plain, show as showing};
-use ndp_account::{Allowed, Coverage, Covered, Observer, Rest, Statement, Target, Worst, check, largest};
+use ndp_account::{
+    Allowed, Check, Coverage, Covered, Observer, Rest, Statement, Target, Worst, check, largest,
+};
 use ndp_dp::{Exact, Grade, Measure, NoiseMultiplier, UpperBound, Verdict};
 use ndp_graph::Graph;
 use ndp_report::words;
@@ -62,7 +64,10 @@ struct Found<'a> {
 /// Whether a target is met, in words and as data.
 struct Judged {
     verdict: Verdict,
+    /// Pairs (for a mean observers) that are looked at and not shown to keep it, and of these those that are
+    /// proven not to.
     exceeding: usize,
+    violating: usize,
     target: String,
     why: String,
 }
@@ -226,7 +231,8 @@ impl Found<'_> {
             }
             _ => (words::target(target), "met".into()),
         };
-        let judged = |verdict, exceeding, why: String| Judged { verdict, exceeding, target: words, why };
+        let judged =
+            |verdict, exceeding, why: String| Judged { verdict, exceeding, violating: 0, target: words, why };
         if self.not_known > 0 {
             // Some pairs are not known. The target is met only if one limit holds for all pairs and bounds
             // both the known losses and the bound for the unknown ones.
@@ -263,9 +269,9 @@ impl Found<'_> {
             return Ok(judged(Verdict::Violated, found.exceeding, why));
         }
         let what = if matches!(target.allowed, Allowed::Mean(_)) { "observers" } else { "pairs" };
-        let violated = found.verdict == Verdict::Violated;
-        let why = words::not_met(violated, seen.exceeding, what, &covered.coverage);
-        Ok(judged(found.verdict, seen.exceeding, why))
+        let seen = Check { verdict: found.verdict, ..seen };
+        let why = words::not_met(&seen, what, &covered.coverage);
+        Ok(Judged { violating: seen.violating, ..judged(seen.verdict, seen.exceeding, why) })
     }
 
     /// Prints that the target is met, or fails with the reason; does nothing if there is no target.
@@ -283,10 +289,13 @@ impl Found<'_> {
                     _ => false,
                 };
                 let next = if all { words::LOOK_AT_ALL } else { "" };
-                Err(Failure::NotMet(format!(
-                    "target: {}: {}; `ndp calibrate` finds the least noise, with the same options but --noise{next}",
-                    judged.why, judged.target
-                )))
+                // Where a loss is infinite, perhaps no noise is enough.
+                let least = if self.entries.iter().all(|entry| entry.loss.is_finite()) {
+                    "; `ndp calibrate` finds the least noise, with the same options but --noise"
+                } else {
+                    ""
+                };
+                Err(Failure::NotMet(format!("target: {}: {}{least}{next}", judged.why, judged.target)))
             }
             None => Ok(()),
         }

@@ -147,7 +147,8 @@ impl<'a> Study<'a> {
                 "; --any-topology tries those that bring their own connections"
             };
             return Err(Failure::Refused(format!(
-                "no protocol meets the target on this graph: see `ndp compare` for the reasons{more}"
+                "no plan was found: no protocol answers this question and meets the target on this graph; `ndp compare`, with the same \
+                 options, has a reason for each{more}"
             )));
         }
         let best = found.remove(0);

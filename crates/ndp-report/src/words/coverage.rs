@@ -1,7 +1,7 @@
 //! Coverages in words.
 
-use ndp_account::{Among, Coverage, Rest};
-use ndp_dp::Grade;
+use ndp_account::{Among, Check, Coverage, Rest};
+use ndp_dp::{Grade, Verdict};
 
 /// Which observers are covered, and how.
 ///
@@ -140,25 +140,32 @@ pub fn grade(grade: Grade, coverage: &Coverage) -> String {
     }
 }
 
-/// Why a limit is not met: the bounds of `exceeding` pairs or observers, as `what` says, exceed it; where it
-/// is violated, one of them is proven to.
+/// Why a limit is not met: of the pairs or observers looked at, as `what` says, the bounds of `check.exceeding`
+/// exceed it, and `check.violating` are proven to.
 #[must_use]
-pub fn not_met(violated: bool, exceeding: usize, what: &str, coverage: &Coverage) -> String {
+pub fn not_met(check: &Check, what: &str, coverage: &Coverage) -> String {
     let of = match coverage {
         Coverage::Sample { looked_at, nodes, .. }
         | Coverage::Bounded { looked_at, nodes, .. }
-        | Coverage::Grouped { looked_at, nodes, .. } => {
+        | Coverage::Grouped { looked_at, nodes, .. }
+        | Coverage::Symmetric { looked_at, nodes } => {
             format!(" with {looked_at} of {nodes} observers looked at")
         }
-        Coverage::Coalitions { size, among, nodes, looked_at, rest: Rest::Bounded | Rest::Unknown } => {
+        Coverage::Coalitions { rest: Rest::None, .. } => String::new(),
+        Coverage::Coalitions { size, among, nodes, looked_at, .. } => {
             format!(" with {looked_at} coalitions of {} looked at", coalition(*size, *among, *nodes))
         }
         _ => String::new(),
     };
-    match (violated, exceeding, coverage) {
-        (true, 0, _) => format!("violated{of}"),
-        (true, 1, _) => format!("violated by one of the {what}{of}"),
-        (true, ..) => format!("violated, and {exceeding} {what} are not shown to keep it{of}"),
+    let number = |count: usize| if count == 1 { "one".to_owned() } else { count.to_string() };
+    let (exceeding, open) = (check.exceeding, check.exceeding.saturating_sub(check.violating));
+    match (check.verdict == Verdict::Violated, exceeding, coverage) {
+        (true, ..) if check.violating == 0 => format!("violated{of}"),
+        (true, ..) if open == 0 => format!("violated by {} of the {what}{of}", number(check.violating)),
+        (true, ..) => format!(
+            "violated by {} of the {what}, and {open} more not shown to keep it{of}",
+            number(check.violating)
+        ),
         (_, 0, Coverage::Sample { looked_at, nodes, .. }) => format!(
             "not shown: {looked_at} of {nodes} observers were looked at, who keep it; what the others learn is not known"
         ),

@@ -16,7 +16,11 @@ pub fn rests_on(what: &RestsOn) -> String {
     match what {
         RestsOn::Set(set) => changes_in(set),
         RestsOn::Reads(reads) => dependence(*reads).to_owned(),
-        RestsOn::Losses => "messages may be lost, and which are lost depends neither on the data nor on the noises".to_owned(),
+        RestsOn::Losses => {
+            "messages may not reach the observer, and which do depends neither on the data nor on the noises; what the other nodes \
+             compute and send is as if all had arrived"
+                .to_owned()
+        }
         RestsOn::ToldOfAll => "the meter was told of every event".to_owned(),
         RestsOn::Schedule => {
             "the other nodes keep to the public schedule and draw the noises that it says: the node that ran the \

@@ -170,6 +170,10 @@ pub const fn assumed(assumption: Assumption) -> &'static str {
         Assumption::CommonRange => {
             "the values of all nodes lie in one interval as long as the sensitivity, so that each is hidden among the others (declared, not checked)"
         }
+        Assumption::CommonGradients => {
+            "at one model the gradients of all nodes are at most the sensitivity apart, as all are whose norm is at most half of it: \
+             each is hidden among the others"
+        }
     }
 }
 

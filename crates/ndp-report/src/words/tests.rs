@@ -1,8 +1,8 @@
 use super::*;
 use ndp_account::example::Gossip;
 use ndp_account::{Among, Assumption, Changes, Dependence, Law, Noise, RestsOn, SensitivitySet};
-use ndp_account::{Audience, Covered, Error, Protocol, accounts};
-use ndp_dp::NoiseMultiplier;
+use ndp_account::{Audience, Check, Covered, Error, Protocol, accounts};
+use ndp_dp::{NoiseMultiplier, Verdict};
 use ndp_graph::{GossipMatrix, Graph, generators::path_graph, progress::Silent};
 
 fn name(v: usize) -> String {
@@ -118,7 +118,17 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     assert!(words.line().contains("nothing is shown about what the others learn"));
     assert!(words.paragraph().contains("Nothing is shown about what the other 10 nodes learn."));
     assert_eq!(words.whom(), "any one of the 2 nodes that were looked at, of 12,");
-    assert!(not_met(false, 0, "pairs", &found.coverage).contains("what the others learn is not known"));
+    let kept = Check { verdict: Verdict::NotShown, tightest: None, exceeding: 0, violating: 0 };
+    assert!(not_met(&kept, "pairs", &found.coverage).contains("what the others learn is not known"));
+    // What is counted are those looked at, and proven is not the same as not shown to keep it.
+    let counted = |violating, exceeding| {
+        let check = Check { verdict: Verdict::Violated, tightest: None, exceeding, violating };
+        not_met(&check, "pairs", &Coverage::Symmetric { looked_at: 2, nodes: 12 })
+    };
+    let of = "with 2 of 12 observers looked at";
+    assert_eq!(counted(1, 1), format!("violated by one of the pairs {of}"));
+    assert_eq!(counted(3, 3), format!("violated by 3 of the pairs {of}"));
+    assert_eq!(counted(1, 3), format!("violated by one of the pairs, and 2 more not shown to keep it {of}"));
     // The same holds for coalitions that were not looked at.
     found.coverage = Coverage::Coalitions {
         size: 2,
@@ -131,7 +141,7 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     assert!(words.line().contains("nothing is shown about what the others learn"));
     assert!(words.paragraph().contains("Nothing is shown about what the other coalitions learn."));
     assert_eq!(words.whom(), "any one of the 1 coalitions of 2 of 12 nodes that were looked at");
-    assert!(not_met(false, 0, "pairs", &found.coverage).contains("what the others learn is not known"));
+    assert!(not_met(&kept, "pairs", &found.coverage).contains("what the others learn is not known"));
     // Groups bound what each node learns alone. The words are not about groups, and say "exact" only of those
     // who were looked at.
     found.coverage = Coverage::Grouped { looked_at: 1, groups: 8, nodes: 12 };
@@ -142,7 +152,7 @@ fn a_sample_says_what_it_leaves_open() -> Result<(), Error> {
     );
     assert_eq!(grade(Grade::Exact, &found.coverage), "exact for those looked at, upper-bound for the others");
     assert!(
-        not_met(false, 0, "pairs", &found.coverage)
+        not_met(&kept, "pairs", &found.coverage)
             .contains("the bound for the others, by 8 groups of them, exceeds it")
     );
     // A loss of an observer without an account is never called exact.

@@ -9,7 +9,9 @@ use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters
 use ndp_dp::{ApproxDp, Delta, Mechanism, Sigma, UpperBound};
 
 /// Centralized DP-SGD: a trusted curator draws one of `users` users uniformly in every step and
-/// releases every noisy gradient. An `UpperBound` by subsampling, against everybody but the curator.
+/// releases every noisy gradient. An `UpperBound` by subsampling, against everybody but the curator. It needs
+/// gradients of all users that are at most the sensitivity apart at one model, since a user hides among the
+/// others: this is [`Constants::sensitivity`].
 ///
 /// # Errors
 /// [`Error::NoGuarantee`] for a run whose steps are not drawn in this way: another route than the complete

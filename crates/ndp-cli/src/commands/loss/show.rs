@@ -50,7 +50,8 @@ impl Answer for Found<'_> {
         let (study, graph) = (self.study, &self.study.graph);
         let pairs = data_of_pairs("loss", self.graded());
         let target = self.judged.as_ref().map(|judged| {
-            json!({ "allowed": judged.target, "verdict": judged.verdict, "exceeding": judged.exceeding, "why": judged.why })
+            json!({ "allowed": judged.target, "verdict": judged.verdict, "exceeding": judged.exceeding,
+                "violating": judged.violating, "why": judged.why })
         });
         let largest = self.worst.as_ref().map(|worst| {
             let observer = plain::name(graph, &worst.observer);
@@ -191,10 +192,11 @@ impl Found<'_> {
         rows
     }
 
-    /// Whether a bound covers observers who were not looked at, so that the pairs are not all there are.
+    /// Whether a bound or symmetries cover observers who were not looked at, so that the pairs are not all
+    /// there are.
     fn is_of_some(&self) -> bool {
         let coverage = &self.statement.coverage;
-        coverage.is_by_bound() || matches!(coverage, Coverage::Grouped { .. })
+        coverage.is_by_bound() || coverage.is_by_symmetry() || matches!(coverage, Coverage::Grouped { .. })
     }
 
     /// A sentence that replaces the list of pairs if no observer could be looked at, so that every pair has

@@ -22,12 +22,12 @@ pub(super) enum Edges {
     NotTried(String),
     /// The added edges, in order. Each was the best of those tried.
     Added {
-        /// The protocol and its parameters: the best that gossips on the graph, with the fewest rounds that
-        /// were tried.
+        /// The protocol, its parameters and its weights: the best that gossips on the graph, with the fewest
+        /// rounds that were tried.
         protocol: String,
-        /// The error before.
+        /// The bound on the error before.
         before: f64,
-        /// Both ends of each edge by name, and the error after adding it.
+        /// Both ends of each edge by name, and the bound on the error after adding it.
         edges: Vec<(String, String, f64)>,
     },
 }
@@ -40,7 +40,7 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         let why = if gossip().next().is_some() {
             "No edges are suggested: the error of gossip is not known on so large a graph; try a part of it, or edges of your own."
         } else {
-            "No edges are suggested: no protocol that gossips on the graph meets the target."
+            "No edges are suggested: no plan above gossips on the graph."
         };
         return Ok(Edges::NotTried(why.into()));
     };
@@ -101,7 +101,8 @@ pub(super) fn edges(plans: &Plans<'_>, quiet: bool) -> Result<Edges, Failure> {
         (graph, error) = (larger, smaller);
         edges.push((input::label(&graph, u), input::label(&graph, v), error));
     }
-    let protocol = format!("{} with {}", best.planned.protocol, best.planned.parameters);
+    let weights = best.weights().map_or_else(String::new, |weights| format!(" and weights {weights}"));
+    let protocol = format!("{} with {}{weights}", best.planned.protocol, best.planned.parameters);
     Ok(Edges::Added { protocol, before, edges })
 }
 

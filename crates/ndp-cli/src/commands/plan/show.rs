@@ -55,9 +55,11 @@ impl Answer for Plans<'_> {
     fn data(&self) -> Result<serde_json::Value, Failure> {
         let unit = self.unit();
         let edge = |(u, v, error): &(String, String, f64)| json!({ "from": u, "to": v, "error": error });
-        let edges: Vec<_> = match &self.edges {
-            Some(Edges::Added { edges, .. }) => edges.iter().map(edge).collect(),
-            _ => Vec::new(),
+        let (edges, edges_of) = match &self.edges {
+            Some(Edges::Added { protocol, before, edges }) => {
+                (edges.iter().map(edge).collect(), json!({ "plan": protocol, "error": before }))
+            }
+            _ => (Vec::new(), serde_json::Value::Null),
         };
         let plan = |found: &Found| {
             json!({ "protocol": found.planned.protocol, "weights": found.weights(),
@@ -69,7 +71,7 @@ impl Answer for Plans<'_> {
         Ok(
             json!({ "target": words::target(&self.study.target), "plans": self.all().map(plan).collect::<Vec<_>>(),
             "searched": self.study.combinations.tried.len(), "not_tried": self.study.combinations.elsewhere,
-            "no_noise_needed": self.noiseless, "edges": edges }),
+            "no_noise_needed": self.noiseless, "edges": edges, "edges_of": edges_of }),
         )
     }
 }
@@ -228,7 +230,7 @@ impl Plans<'_> {
             Edges::Added { protocol, before, edges } => (protocol, before, edges),
         };
         let title = format!(
-            "Edges that lower the error of {protocol} ({}), each the best of at most {TRIED} drawn between nodes at distance 2 (seed {}), one \
+            "Edges that lower the bound on the error of {protocol} ({}), each the best of at most {TRIED} drawn between nodes at distance 2 (seed {}), one \
              after the other; the noise is found anew each time:",
             up(*before),
             self.study.asked.knowledge.seed
@@ -237,7 +239,7 @@ impl Plans<'_> {
         let below = if edges.is_empty() {
             Part::Line("none of those tried lowers it by a thousandth".into())
         } else {
-            Part::Table(vec!["from", "to", "error"], edges.iter().map(row).collect())
+            Part::Table(vec!["from", "to", "error at most"], edges.iter().map(row).collect())
         };
         vec![Part::empty(), Part::Line(title), below]
     }
@@ -256,7 +258,7 @@ impl Found {
     }
 
     /// The weights, where they matter.
-    fn weights(&self) -> Option<String> {
+    pub(super) fn weights(&self) -> Option<String> {
         let entry = registry::find(self.combination.protocol).ok()?;
         entry.uses_weights().then(|| self.combination.weights.to_string())
     }
