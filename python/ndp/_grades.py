@@ -77,8 +77,14 @@ class Graded:
         return type(self) is type(other) and self.what == other.what and self._agrees(other) and same
 
     def _agrees(self, other: Graded) -> bool:
-        """Whether both hold at the same delta, order or epsilon, as far as they say."""
-        return self._at is None or other._at is None or self._at == other._at
+        """Whether both hold at the same delta, order or epsilon, and compare the same data sets, as far as they say."""
+        pairs = ((self._at, other._at), (self._neighbors, other._neighbors))
+        return all(here is None or there is None or here == there for here, there in pairs)
+
+    @property
+    def _neighbors(self) -> Any:
+        """Which data sets are compared, where it is known."""
+        return self.detail.get("neighbors")
 
     def __hash__(self) -> int:
         try:
@@ -163,6 +169,9 @@ class Guarantee(Graded):
         float(other)  # type: ignore[arg-type]  # refused for what is no guarantee
         if self.what and other.what and self.what != other.what:
             raise TypeError(f"{_named(self.what)} is not compared with {_named(other.what)}")
+        here, there = self._neighbors, other._neighbors
+        if here is not None and there is not None and here != there:
+            raise TypeError(f"{_named(self.what)} for {here!r} is not compared with one for {there!r}")
         if not self._agrees(other):
             assert self._at is not None and other._at is not None
             key, here, there = *self._at, other._at[1]
@@ -198,7 +207,7 @@ class Guarantee(Graded):
         Returns
         -------
         Guarantee
-            Of the same grade.
+            Of the same grade; an `UpperBound` where rounding is seen in the ninth digit, or the result is beyond all floats.
 
         Raises
         ------
@@ -221,7 +230,8 @@ class Guarantee(Graded):
         if sigma is None:
             raise TypeError("the mu of a unit loss needs the noise: mu(sigma)")
         units, scale = np.array([float(self)]), 1.0 if sensitivity is None else number_of(sensitivity, "sensitivity")
-        return type(self)(float(_ndp.mu_of_units(units, number_of(sigma, "sigma"), scale)[0]), "mu")
+        found, exact = _ndp.mu_of_units(units, number_of(sigma, "sigma"), scale)
+        return (type(self) if exact else UpperBound)(float(found[0]), "mu")
 
     def _without_noise(self, sigma: float | None, sensitivity: float | None) -> None:
         if sigma is not None or sensitivity is not None:
@@ -245,7 +255,8 @@ class Guarantee(Graded):
         Returns
         -------
         Guarantee
-            In nats; of the same grade, but for an epsilon that is asked for at a larger delta.
+            In nats; of the same grade, but an `UpperBound` where it is asked for at a larger delta than its own, where rounding is seen
+            in the ninth digit, or where the result is beyond all floats.
 
         Raises
         ------
@@ -265,9 +276,9 @@ class Guarantee(Graded):
             return self if delta is None else self._epsilon_at(number_of(delta, "delta"))
         if delta is None:
             raise TypeError("an epsilon goes with a delta: epsilon(delta=1e-5)")
-        mu = float(self.mu(sigma, sensitivity))
-        at = number_of(delta, "delta")
-        return type(self)(_ndp.epsilon_of_mu(mu, at), "epsilon", {"delta": at})
+        mu, at = self.mu(sigma, sensitivity), number_of(delta, "delta")
+        epsilon, exact = _ndp.epsilon_of_mu(float(mu), at)
+        return (type(mu) if exact else UpperBound)(epsilon, "epsilon", {"delta": at})
 
     def _epsilon_at(self, delta: float) -> Guarantee:
         own = self.detail.get("delta")

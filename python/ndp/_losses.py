@@ -227,7 +227,7 @@ class _Reports:
         array([[1. , 1. , 1. ],
                [0.5, 0.5, 0.5]])
         """
-        return self._map(_ndp.mu_of_units, sigma, sensitivity)
+        return self._map(_ndp.mu_of_units, sigma, sensitivity=sensitivity)
 
     def rdp(self, sigma: Noises, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Rényi loss of every node in nats, rounded up.
@@ -245,7 +245,7 @@ class _Reports:
         -------
         numpy.ndarray
         """
-        return self._map(_ndp.rdp_of_units, sigma, order, sensitivity)
+        return self._map(_ndp.rdp_of_units, sigma, order=order, sensitivity=sensitivity)
 
     def epsilon(self, sigma: Noises, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``epsilon`` at ``delta`` of every node, in nats.
@@ -270,7 +270,7 @@ class _Reports:
         >>> r.epsilon(sigma=4.0, delta=1e-5).round(3)
         array([0.927, 0.927, 0.927, 0.   ])
         """
-        return self._map(_ndp.epsilon_of_units, sigma, delta, sensitivity)
+        return self._map(_ndp.epsilon_of_units, sigma, delta=delta, sensitivity=sensitivity)
 
     def delta(self, sigma: Noises, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``delta`` at ``epsilon`` of every node.
@@ -288,12 +288,19 @@ class _Reports:
         -------
         numpy.ndarray
         """
-        return self._map(_ndp.delta_of_units, sigma, epsilon, sensitivity)
+        return self._map(_ndp.delta_of_units, sigma, epsilon=epsilon, sensitivity=sensitivity)
 
-    def _map(self, function: Callable[..., NDArray[np.float64]], sigma: Noises, *scales: float) -> NDArray[np.float64]:
-        units, others = np.ascontiguousarray(self._unit).ravel(), [float(scale) for scale in scales]
-        values = over_noises(sigma, lambda noise: self._laid(function(units, noise, *others).reshape(self._unit.shape)))
-        found: NDArray[np.float64] = upper_ends(values, self.grade)
+    def _map(self, function: Callable[..., tuple[NDArray[np.float64], bool]], sigma: Noises, **scales: float) -> NDArray[np.float64]:
+        units, others = np.ascontiguousarray(self._unit).ravel(), [number_of(scale, what) for what, scale in scales.items()]
+        grades = [self.grade]
+
+        def at(noise: float) -> NDArray[np.float64]:
+            values, exact = function(units, noise, *others)
+            grades.append(self.grade if exact else UpperBound)
+            return self._laid(values.reshape(self._unit.shape))
+
+        values = over_noises(sigma, at)
+        found: NDArray[np.float64] = upper_ends(values, Exact if set(grades) == {Exact} else UpperBound)
         return found
 
     def _at_noise(
@@ -306,8 +313,10 @@ class _Reports:
         if np.ndim(sigma):
             raise NdpError("a table has one noise: ndp.sweep has a row for each of several")
         at, scale = 1e-5 if delta is None else number_of(delta, "delta"), 1.0 if sensitivity is None else number_of(sensitivity, "sensitivity")
-        mu, epsilon = np.asarray(self.mu(sigma, scale)), np.asarray(self.epsilon(sigma, at, scale))
-        return {"mu": mu[chosen], "epsilon": epsilon[chosen], "delta": [at] * len(mu[chosen])}
+        mu, epsilon = self.mu(sigma, scale), self.epsilon(sigma, at, scale)
+        exact = mu.grade is Exact and epsilon.grade is Exact  # type: ignore[attr-defined]
+        mu, epsilon = np.asarray(mu)[chosen], np.asarray(epsilon)[chosen]
+        return {"mu": mu, "epsilon": epsilon, "delta": [at] * len(mu), "exact": exact}
 
     def least_noise(
         self,
@@ -585,7 +594,8 @@ class Losses(_Reports):
             "lower": self.lower[0][outside],
             **self._at_noise(np.array(outside, np.int64), sigma, delta, sensitivity),
         }
-        columns["grade"] = [self.grade.name] * len(outside)
+        grade = self.grade if columns.pop("exact", True) else UpperBound
+        columns["grade"] = [grade.name] * len(outside)
         return _frame(columns)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
@@ -731,7 +741,8 @@ class PairwiseLosses(_Reports):
             "lower": self.lower.T[u, i],
             **self._at_noise((u, i), sigma, delta, sensitivity),
         }
-        grades = [_CLASSES[grade].name for grade in self.grades]
+        exact = columns.pop("exact", True)
+        grades = [(_CLASSES[grade] if exact else UpperBound).name for grade in self.grades]
         columns["grade"] = [grades[j] for j in i]
         return _frame(columns)
 

@@ -58,7 +58,9 @@ class Program(Protocol):
     memory_limit, precision_limit : int, optional
         The most bytes an account may take, and the most bits of a number.
     some_lost : bool, optional
-        Whether messages may be lost in transit, independently of data and noises: the account counts all of them, as an upper bound.
+        Whether messages may not reach the observer, independently of data and noises: the account counts all of them, as an upper bound.
+        What the other nodes compute and send is as if all had arrived; a sum that goes on without an addend lacks its noise, and is
+        another program.
 
     Examples
     --------

@@ -105,7 +105,7 @@ class Refutation:
     def __init__(self, parts: dict[str, Any]) -> None:
         self._parts = parts
         self.claim: str = parts["claim"]
-        self.cases: int = parts["cases"]
+        self.cases: int = parts["cases"] - parts["without_value"]
         self.undecided: int = parts["undecided"]
         self.without_value: int = parts["without_value"]
         self.outside: int = parts["outside"]
@@ -132,9 +132,12 @@ class Refutation:
         found = self.counterexample
         thin = f", long thin ones of up to {self.thin_to}" if self.thin_to else ""
         whole = "complete: no graph size" if self.complete_to < 2 else f"complete: connected graphs of up to {self.complete_to} nodes"
-        far = f"{self.cases} cases compared ({self.undecided} left open by rounding, {self.without_value} without a value)"
+        without = f", {self.without_value} more without a value" if self.without_value else ""
+        far = f"{self.cases} cases compared ({self.undecided} left open by rounding){without}"
         far = f"{far}; {whole}{thin}, up to {_several(self.rounds, 'round')}"
         if found is None:
+            if self.cases == 0:
+                return ["nothing was compared: in no case that was asked for does the claim apply and have a value", far]
             why = "before the cases ran out" if self.ran_out else "among all cases that were asked for"
             return [f"no counterexample {why}, which proves nothing", far]
         where = f"{found.nodes} nodes, {_several(found.rounds, 'round')}, edges {', '.join(f'{a}-{b}' for a, b in found.edges)}"

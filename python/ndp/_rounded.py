@@ -183,6 +183,9 @@ class _Ends(np.ndarray[Any, np.dtype[np.float64]]):
         self.grade = None
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
+        if method == "at" and isinstance(inputs[0], _Ends) and not inputs[0].flags.writeable:
+            # NumPy itself writes into it.
+            raise ValueError("assignment destination is read-only: an array with a grade is not written into; copy it")
         if out is not None:
             options["out"] = tuple(map(_plain, out))
         return getattr(ufunc, method)(*map(_plain, inputs), **options)

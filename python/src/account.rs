@@ -183,7 +183,7 @@ impl Profile {
         let (profile, at) = (self.0.clone(), Order::new(order)?);
         run(py, move || {
             let loss = profile.renyi(at)?.map(|rdp| rdp.epsilon);
-            Ok(Number::new(loss, "Rényi loss").with("order", order))
+            Ok(Number::new(loss, "Rényi loss").with("order", order).between(Some(profile.neighbors)))
         })
     }
 
@@ -192,7 +192,8 @@ impl Profile {
         run(py, move || {
             let dp = profile.epsilon(at)?;
             let met = dp.value().delta();
-            Ok(Number::new(dp.map(|dp| dp.epsilon()), "epsilon").with("delta", met))
+            let epsilon = dp.map(|dp| dp.epsilon());
+            Ok(Number::new(epsilon, "epsilon").with("delta", met).between(Some(profile.neighbors)))
         })
     }
 
@@ -200,7 +201,8 @@ impl Profile {
         let profile = self.0.clone();
         run(py, move || {
             let dp = profile.delta(epsilon)?;
-            Ok(Number::new(dp.map(|dp| dp.delta()), "delta").with("epsilon", epsilon))
+            let delta = dp.map(|dp| dp.delta());
+            Ok(Number::new(delta, "delta").with("epsilon", epsilon).between(Some(profile.neighbors)))
         })
     }
 

@@ -2,7 +2,7 @@
 
 use crate::errors::Fault;
 use ndarray::Array2;
-use ndp_dp::{Estimate, Exact, Grade, Guarantee, Printed, Sigma, UnitLoss, UpperBound};
+use ndp_dp::{Estimate, Exact, Grade, Guarantee, Neighbors, Printed, Sigma, UnitLoss, UpperBound};
 use numpy::{PyArray1, PyArray2};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -66,10 +66,41 @@ impl Number {
         self
     }
 
+    /// The same, about these pairs of data sets, where they are known.
+    pub(crate) fn between(self, relation: Option<Neighbors>) -> Self {
+        match relation {
+            Some(relation) => self.with(NEIGHBORS, relation.to_string()),
+            None => self,
+        }
+    }
+
     /// The same with something that belongs to it.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.detail.push((name, value.into()));
         self
+    }
+}
+
+/// What a number is told with that says which data sets it compares.
+const NEIGHBORS: &str = "neighbors";
+
+/// The relation in these words.
+pub(crate) fn relation(words: &str) -> Result<Neighbors, Fault> {
+    let known = [Neighbors::ReplaceOne, Neighbors::AddOrRemove];
+    let found = known.into_iter().find(|relation| relation.to_string() == words);
+    found.ok_or_else(|| {
+        let [one, other] = known.map(|relation| relation.to_string());
+        Fault::new(format!("neighbors must be {one:?} or {other:?}, got {words:?}"))
+    })
+}
+
+/// The relation of costs that are to be added up, and of one more; `None` where nothing is said.
+pub(crate) fn same(so_far: Option<Neighbors>, next: Option<Neighbors>) -> Result<Option<Neighbors>, Fault> {
+    match (so_far, next) {
+        (Some(so_far), Some(next)) if so_far != next => Err(Fault::new(format!(
+            "costs for different neighbors do not add up: {so_far} so far, {next} in this release"
+        ))),
+        _ => Ok(so_far.or(next)),
     }
 }
 
@@ -275,6 +306,7 @@ struct Told {
     value: f64,
     grade: Grade,
     at: Option<f64>,
+    relation: Option<Neighbors>,
 }
 
 /// A plain number, which the caller answers for, or a guarantee that says it is what is needed.
@@ -283,9 +315,16 @@ fn told(number: &Bound<'_, PyAny>, needed: &str, key: &str) -> PyResult<Told> {
         Some(got) if !got.is_empty() && got != needed => Err(another(needed, &got)),
         // In this order: what is no guarantee says so itself when it is to be a float.
         Some(_) => {
-            Ok(Told { value: number.extract()?, grade: guarantee(number)?.grade(), at: beside(number, key)? })
+            let words: Option<String> =
+                number.getattr("detail")?.call_method1("get", (NEIGHBORS,))?.extract()?;
+            Ok(Told {
+                value: number.extract()?,
+                grade: guarantee(number)?.grade(),
+                at: beside(number, key)?,
+                relation: words.map(|words| relation(&words)).transpose()?,
+            })
         }
-        None => Ok(Told { value: number.extract()?, grade: Grade::Exact, at: None }),
+        None => Ok(Told { value: number.extract()?, grade: Grade::Exact, at: None, relation: None }),
     }
 }
 
@@ -360,6 +399,19 @@ macro_rules! everywhere {
 
 everywhere!(Mu, Slack);
 
+/// What says, or may say, which data sets it compares.
+macro_rules! related {
+    ($($name:ident),*) => {
+        $(impl $name {
+            pub(crate) fn relation(&self) -> Option<Neighbors> {
+                self.0.relation
+            }
+        })*
+    };
+}
+
+related!(Nats, Epsilon);
+
 impl Nats {
     /// Its value, where it is of this order.
     pub(crate) fn at(&self, order: f64) -> Result<f64, Fault> {
@@ -376,6 +428,16 @@ impl Epsilon {
                 Err(Fault::new(format!("this epsilon holds at delta {at} and above, not at {delta}")))
             }
             _ => Ok(self.0.value),
+        }
+    }
+
+    /// Refuses what is said of other data sets than those that a theorem compares.
+    pub(crate) fn require(&self, needed: Neighbors) -> Result<(), Fault> {
+        match self.relation() {
+            Some(other) if other != needed => {
+                Err(Fault::new(format!("this theorem is about {needed}, and the epsilon about {other}")))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -71,17 +71,33 @@ impl<'py> IntoPyObject<'py> for Reports {
     }
 }
 
-/// `f` of every unit loss: nonnegative, above 1 where values leave their node more than once.
+/// Numbers that follow from unit losses, and whether all of them are exact if the losses are.
+type Followed<'py> = (Bound<'py, PyArray1<f64>>, bool);
+
+/// `f` of the Gaussian parameter of every unit loss: nonnegative, above 1 where values leave their node more
+/// than once.
 fn map<'py>(
     py: Python<'py>,
     units: &PyReadonlyArray1<'py, f64>,
-    f: impl Fn(UnitLoss) -> Result<f64, Fault> + Sync + Send,
-) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
+    (sigma, sensitivity): (f64, f64),
+    f: impl Fn(Guarantee<Gdp>) -> Result<Guarantee<f64>, Fault> + Sync + Send,
+) -> Result<Followed<'py>, Fault> {
     let units: Vec<f64> = units.as_array().to_vec();
-    let values = py.detach(|| -> Result<Vec<f64>, Fault> {
-        units.into_iter().map(|unit| f(UnitLoss::of_releases(unit)?)).collect()
+    let (sensitivity, sigma) = (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
+    let (values, exact) = py.detach(|| -> Result<(Vec<f64>, bool), Fault> {
+        let (mut values, mut exact) = (Vec::with_capacity(units.len()), true);
+        for unit in units {
+            let unit = UnitLoss::of_releases(unit)?;
+            let gdp = unit.gdp(sensitivity, sigma);
+            // Beyond all floats a finite parameter is a bound, and below the normal ones it has few digits.
+            let known = gdp.mu() == 0.0 || gdp.mu().is_normal() || unit.get().is_infinite();
+            let found = f(Exact::new(gdp).into())?;
+            exact &= known && found.grade() == Grade::Exact;
+            values.push(found.into_value());
+        }
+        Ok((values, exact))
     })?;
-    Ok(PyArray1::from_vec(py, values))
+    Ok((PyArray1::from_vec(py, values), exact))
 }
 
 /// `μ = (Δ/σ) √unit` of every unit loss, rounded up.
@@ -91,9 +107,8 @@ pub(crate) fn mu_of_units<'py>(
     units: PyReadonlyArray1<'py, f64>,
     sigma: f64,
     sensitivity: f64,
-) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
-    let (sensitivity, sigma) = (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
-    map(py, &units, |unit| Ok(unit.gdp(sensitivity, sigma).mu()))
+) -> Result<Followed<'py>, Fault> {
+    map(py, &units, (sigma, sensitivity), |gdp| Ok(gdp.map(Gdp::mu)))
 }
 
 /// The `ε` at `δ` of every unit loss.
@@ -104,10 +119,9 @@ pub(crate) fn epsilon_of_units<'py>(
     sigma: f64,
     delta: f64,
     sensitivity: f64,
-) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
-    let (sensitivity, sigma, delta) =
-        (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?, Delta::new(delta)?);
-    map(py, &units, |unit| Ok(unit.gdp(sensitivity, sigma).epsilon(delta).into_value()))
+) -> Result<Followed<'py>, Fault> {
+    let delta = Delta::new(delta)?;
+    map(py, &units, (sigma, sensitivity), |gdp| Ok(gdp.value().epsilon(delta)))
 }
 
 /// The `δ` at `ε` of every unit loss.
@@ -118,9 +132,8 @@ pub(crate) fn delta_of_units<'py>(
     sigma: f64,
     epsilon: f64,
     sensitivity: f64,
-) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
-    let (sensitivity, sigma) = (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
-    map(py, &units, |unit| Ok(*unit.gdp(sensitivity, sigma).delta(epsilon)?.value()))
+) -> Result<Followed<'py>, Fault> {
+    map(py, &units, (sigma, sensitivity), |gdp| Ok(gdp.value().delta(epsilon)?))
 }
 
 /// The Rényi loss at an order of every unit loss, in nats.
@@ -131,16 +144,16 @@ pub(crate) fn rdp_of_units<'py>(
     sigma: f64,
     order: f64,
     sensitivity: f64,
-) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
-    let (sensitivity, sigma, order) =
-        (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?, Order::new(order)?);
-    map(py, &units, |unit| Ok(unit.gdp(sensitivity, sigma).rdp(order).into_value()))
+) -> Result<Followed<'py>, Fault> {
+    let order = Order::new(order)?;
+    map(py, &units, (sigma, sensitivity), |gdp| Ok(gdp.value().rdp(order)))
 }
 
-/// The `ε` at `δ` of a Gaussian parameter `μ`.
+/// The `ε` at `δ` of a Gaussian parameter `μ`, and whether it is exact if `μ` is.
 #[pyfunction]
-pub(crate) fn epsilon_of_mu(mu: f64, delta: f64) -> Result<f64, Fault> {
-    Ok(Gdp::new(mu)?.epsilon(Delta::new(delta)?).into_value())
+pub(crate) fn epsilon_of_mu(mu: f64, delta: f64) -> Result<(f64, bool), Fault> {
+    let found = Gdp::new(mu)?.epsilon(Delta::new(delta)?);
+    Ok((found.into_value(), found.grade() == Grade::Exact))
 }
 
 /// Reports rebuilt from arrays, as accounts.

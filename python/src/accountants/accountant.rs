@@ -4,7 +4,7 @@ use super::amplified::{CappedWalk, FederatedRun, PoissonGaussian, SampledGaussia
 use super::common::{Release, words};
 use super::mechanisms::{DiscreteLaplace, Gaussian, Laplace, RandomizedResponse, ZcdpRelease};
 use crate::errors::Fault;
-use crate::grades::{Number, a_delta, an_epsilon, renyi_loss};
+use crate::grades::{Number, a_delta, an_epsilon, relation, renyi_loss, same};
 use ndp_dp::{Delta, Guarantee, Mechanism, Neighbors, Order, RdpAccountant, UpperBound};
 use pyo3::prelude::*;
 
@@ -41,20 +41,6 @@ impl Any<'_> {
             Self::Other(m) => return Err(m),
         })
     }
-}
-
-/// The relation in these words.
-pub(super) fn relation(words: &str) -> Result<Neighbors, Fault> {
-    let known = [Neighbors::ReplaceOne, Neighbors::AddOrRemove];
-    let found = known.into_iter().find(|relation| relation.to_string() == words);
-    found.ok_or_else(|| {
-        let [one, other] = known;
-        Fault::new(format!(
-            "neighbors must be {:?} or {:?}, got {words:?}",
-            one.to_string(),
-            other.to_string()
-        ))
-    })
 }
 
 /// A Rényi curve that Python states at the orders of a grid; infinite elsewhere.
@@ -148,7 +134,8 @@ impl Accountant {
     /// -------
     /// UpperBound
     fn epsilon(&self, #[pyo3(from_py_with = a_delta)] delta: f64) -> Result<Number, Fault> {
-        Ok(Number::new(self.inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
+        let epsilon = self.inner.epsilon(Delta::new(delta)?);
+        Ok(Number::new(epsilon, "epsilon").with("delta", delta).between(self.neighbors))
     }
 
     /// The smallest delta over the grid at an epsilon.
@@ -161,7 +148,7 @@ impl Accountant {
     /// -------
     /// UpperBound
     fn delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
-        Ok(Number::new(self.inner.delta(epsilon)?, "delta").with("epsilon", epsilon))
+        Ok(Number::new(self.inner.delta(epsilon)?, "delta").with("epsilon", epsilon).between(self.neighbors))
     }
 
     /// Orders and Rényi costs of everything released: upper bounds.
@@ -201,12 +188,7 @@ fn stated_relation(mechanism: &Bound<'_, PyAny>) -> Result<Option<Neighbors>, Fa
 impl Accountant {
     /// The relation of these releases and one more.
     fn with(&self, next: Option<Neighbors>) -> Result<Option<Neighbors>, Fault> {
-        match (self.neighbors, next) {
-            (Some(so_far), Some(next)) if so_far != next => Err(Fault::new(format!(
-                "costs for different neighbors do not add up: {so_far} so far, {next} in this release"
-            ))),
-            (so_far, next) => Ok(so_far.or(next)),
-        }
+        same(self.neighbors, next)
     }
 
     fn stated(&self, mechanism: &Bound<'_, PyAny>) -> Result<Stated, Fault> {

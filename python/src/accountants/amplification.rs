@@ -2,7 +2,7 @@
 
 use super::functions::epsilon;
 use crate::errors::Fault;
-use crate::grades::{Epsilon, Nats, Noise, Number, a_delta, an_epsilon, plain};
+use crate::grades::{Epsilon, Nats, Noise, Number, a_delta, an_epsilon, plain, same};
 use crate::worker::run;
 use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_dp::federated::ContractionFactor;
@@ -10,8 +10,8 @@ use ndp_dp::iteration::NoisyStep;
 use ndp_dp::mixture::{self, Part};
 use ndp_dp::shuffling::{Bound, Reports};
 use ndp_dp::{
-    ApproxDp, Delta, Exact, Gaussian, Gdp, Mechanism, Order, Sensitivity, Sigma, UpperBound, baselines,
-    calibration, contraction, subsampling, tails,
+    ApproxDp, Delta, Exact, Gaussian, Gdp, Mechanism, Neighbors, Order, Sensitivity, Sigma, UpperBound,
+    baselines, calibration, contraction, subsampling, tails,
 };
 use pyo3::prelude::*;
 
@@ -40,8 +40,10 @@ pub(crate) fn subsample(
     sample: u64,
     population: u64,
 ) -> Result<Number, Fault> {
+    epsilon.require(Neighbors::ReplaceOne)?;
     let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
-    Ok(self::epsilon(subsampling::without_replacement(release, sample, population)?))
+    let found = self::epsilon(subsampling::without_replacement(release, sample, population)?);
+    Ok(found.between(Some(Neighbors::ReplaceOne)))
 }
 
 /// A release on users who each take part with probability `rate`, when one user may be added or removed.
@@ -68,8 +70,9 @@ pub(crate) fn subsample_poisson(
     #[pyo3(from_py_with = a_delta)] delta: f64,
     #[pyo3(from_py_with = plain)] rate: f64,
 ) -> Result<Number, Fault> {
+    epsilon.require(Neighbors::AddOrRemove)?;
     let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
-    Ok(self::epsilon(subsampling::poisson(release, rate)?))
+    Ok(self::epsilon(subsampling::poisson(release, rate)?).between(Some(Neighbors::AddOrRemove)))
 }
 
 /// The epsilon at delta of shuffled reports, by the best bound known here: towards somebody who sees them without their order and knows
@@ -106,11 +109,13 @@ pub(crate) fn shuffle(
     labels: Option<u32>,
 ) -> Result<Number, Fault> {
     // A local guarantee is one without failures.
+    local_epsilon.require(Neighbors::ReplaceOne)?;
     let (at, local_epsilon) = (Delta::new(delta)?, local_epsilon.at(0.0)?);
     run(py, move || {
         let best = Reports { local_epsilon, labels }.epsilon(count, at)?;
         let rule = format!("{:?}", best.value().rule).to_lowercase();
-        Ok(Number::new(best.map(|best| best.epsilon), "epsilon").with("delta", delta).with("rule", rule))
+        let epsilon = Number::new(best.map(|best| best.epsilon), "epsilon");
+        Ok(epsilon.with("delta", delta).with("rule", rule).between(Some(Neighbors::ReplaceOne)))
     })
 }
 
@@ -146,6 +151,7 @@ pub(crate) fn shuffle_delta(
     rule: &str,
     labels: Option<u32>,
 ) -> Result<Number, Fault> {
+    local_epsilon.require(Neighbors::ReplaceOne)?;
     let (rule, local_epsilon) = (rule.to_owned(), local_epsilon.at(0.0)?);
     run(py, move || {
         let bound = match (rule.as_str(), labels) {
@@ -159,7 +165,7 @@ pub(crate) fn shuffle_delta(
             }
         };
         let delta = Reports { local_epsilon, labels }.delta_by(bound, epsilon, count)?;
-        Ok(Number::new(delta, "delta").with("epsilon", epsilon))
+        Ok(Number::new(delta, "delta").with("epsilon", epsilon).between(Some(Neighbors::ReplaceOne)))
     })
 }
 
@@ -306,9 +312,11 @@ pub(crate) fn mixture_loss(
     parts: Vec<(f64, Nats)>,
     #[pyo3(from_py_with = plain)] order: f64,
 ) -> Result<Number, Fault> {
+    let relation = parts.iter().try_fold(None, |so_far, (_, loss)| same(so_far, loss.relation()))?;
     let part = |(weight, loss): (f64, Nats)| Ok::<_, Fault>(Part { weight, loss: loss.at(order)? });
     let parts = parts.into_iter().map(part).collect::<Result<Vec<_>, _>>()?;
-    Ok(Number::new(mixture::log_mean_exp(Order::new(order)?, &parts)?, "Rényi loss").with("order", order))
+    let loss = mixture::log_mean_exp(Order::new(order)?, &parts)?;
+    Ok(Number::new(loss, "Rényi loss").with("order", order).between(relation))
 }
 
 /// The least number that a user drawn with probability p in each of several steps contributes at most, but for delta.

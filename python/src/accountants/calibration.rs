@@ -3,7 +3,7 @@
 use crate::errors::Fault;
 use crate::grades::{Number, guarantee};
 use ndp_dp::calibration::{self, Calibrated};
-use ndp_dp::{Delta, Error, Guarantee};
+use ndp_dp::{Delta, Error, Grade, Guarantee};
 use pyo3::prelude::*;
 
 /// A target, which is a plain number: a guarantee says of what kind it is and at which delta, which the accountant
@@ -66,7 +66,8 @@ impl<'py, T: Copy + IntoPyObject<'py>> Asked<'py, T> {
 /// Returns
 /// -------
 /// Guarantee
-///     A sigma at which the account was seen to hold, which is in its detail as ``reached``.
+///     A sigma at which the account was seen to hold, which is in its detail as ``reached``; an `UpperBound` where the search ended
+///     at 1e-300.
 ///
 /// Examples
 /// --------
@@ -81,7 +82,9 @@ pub(crate) fn smallest_sigma(target: Plain, account: Bound<'_, PyAny>) -> Result
     let mut asked = Asked::new(account);
     let found = calibration::smallest_sigma(target.0, |sigma| asked.at(sigma.get()));
     let found = asked.finish(found)?;
-    let (grade, reached) = (found.reached.grade(), *found.reached.value());
+    let reached = *found.reached.value();
+    // The search ends a little above 1e-300: less noise, or none, may be enough.
+    let grade = if found.parameter.get() < 1e-299 { Grade::UpperBound } else { found.reached.grade() };
     Ok(Number::of(grade, found.parameter, "sigma").with("reached", reached))
 }
 

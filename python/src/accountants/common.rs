@@ -98,8 +98,8 @@ macro_rules! mechanism {
             /// -------
             /// Guarantee
             fn rdp(&self, py: Python<'_>, #[pyo3(from_py_with = plain)] order: f64) -> Result<Number, Fault> {
-                let inner = self.inner.clone();
-                run(py, move || rdp_of(&inner, order))
+                let (inner, relation) = (self.inner.clone(), crate::accountants::common::Release::relation(self));
+                run(py, move || Ok(rdp_of(&inner, order)?.between(relation)))
             }
 
             /// The epsilon at delta 0, in nats; infinite where none is known.
@@ -108,7 +108,8 @@ macro_rules! mechanism {
             /// -------
             /// Guarantee
             fn pure_epsilon(&self) -> Number {
-                Number::new(ndp_dp::Mechanism::pure_epsilon(&self.inner), "epsilon").with("delta", 0.0)
+                let epsilon = ndp_dp::Mechanism::pure_epsilon(&self.inner);
+                Number::new(epsilon, "epsilon").with("delta", 0.0).between(crate::accountants::common::Release::relation(self))
             }
 
             /// The smallest known epsilon at a delta, in nats.
@@ -122,8 +123,11 @@ macro_rules! mechanism {
             /// Guarantee
             fn epsilon(&self, py: Python<'_>, #[pyo3(from_py_with = a_delta)] delta: f64) -> Result<Number, Fault> {
                 let $e = self.inner.clone();
-                let $delta = delta;
-                run(py, move || $epsilon_body)
+                let ($delta, relation) = (delta, crate::accountants::common::Release::relation(self));
+                run(py, move || {
+                    let found: Result<Number, Fault> = (|| $epsilon_body)();
+                    Ok::<_, Fault>(found?.between(relation))
+                })
             }
 
             /// The smallest known delta at an epsilon.
@@ -138,8 +142,11 @@ macro_rules! mechanism {
             /// Guarantee
             fn delta(&self, py: Python<'_>, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
                 let $d = self.inner.clone();
-                let $epsilon = epsilon;
-                run(py, move || $delta_body)
+                let ($epsilon, relation) = (epsilon, crate::accountants::common::Release::relation(self));
+                run(py, move || {
+                    let found: Result<Number, Fault> = (|| $delta_body)();
+                    Ok::<_, Fault>(found?.between(relation))
+                })
             }
 
             fn __getnewargs__(&self) -> ($($ty,)*) {

@@ -1,12 +1,12 @@
 //! Gaussian releases, composition and conversion.
 
 use crate::errors::Fault;
-use crate::grades::{Epsilon, Lower, Mu, Nats, Number, Slack, a_delta, an_epsilon, plain};
+use crate::grades::{Epsilon, Lower, Mu, Nats, Number, Slack, a_delta, an_epsilon, plain, same};
 use crate::worker::run;
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::{
-    ApproxDp, Delta, Error, Exact, Gaussian, Gdp, Grade, Measure, Mechanism, Order, Rdp, Sensitivity,
-    UpperBound,
+    ApproxDp, Delta, Error, Exact, Gaussian, Gdp, Grade, Measure, Mechanism, Neighbors, Order, Rdp,
+    Sensitivity, UpperBound,
 };
 use pyo3::prelude::*;
 
@@ -222,20 +222,22 @@ pub(crate) fn compose(
     parts: Vec<(Epsilon, f64, u64)>,
     #[pyo3(from_py_with = a_delta)] delta: f64,
 ) -> Result<Number, Fault> {
-    let parts = approx(&parts)?;
+    let (parts, relation) = approx(&parts)?;
     let delta = Delta::new(delta)?;
     run(py, move || {
         let best = composition::best(&parts, delta)?;
         let rule = word(best.value().rule);
-        Ok(epsilon(best.map(|best| best.total)).with("rule", rule))
+        Ok(epsilon(best.map(|best| best.total)).with("rule", rule).between(relation))
     })
 }
 
-fn approx(parts: &[(Epsilon, f64, u64)]) -> Result<Vec<(ApproxDp, u64)>, Fault> {
+/// The releases, and which data sets they compare, where they say so.
+fn approx(parts: &[(Epsilon, f64, u64)]) -> Result<(Vec<(ApproxDp, u64)>, Option<Neighbors>), Fault> {
+    let relation = parts.iter().try_fold(None, |so_far, (epsilon, ..)| same(so_far, epsilon.relation()))?;
     let part = |(epsilon, delta, count): &(Epsilon, f64, u64)| {
         Ok((ApproxDp::new(epsilon.at(*delta)?, *delta)?, *count))
     };
-    parts.iter().map(part).collect()
+    Ok((parts.iter().map(part).collect::<Result<_, Fault>>()?, relation))
 }
 
 /// Basic composition: epsilons add up.
@@ -256,9 +258,10 @@ fn approx(parts: &[(Epsilon, f64, u64)]) -> Result<Vec<(ApproxDp, u64)>, Fault> 
 /// UpperBound(2, 'epsilon', {'delta': 0.0})
 #[pyfunction]
 pub(crate) fn compose_naive(parts: Vec<(Epsilon, f64, u64)>) -> Result<Number, Fault> {
-    let parts = approx(&parts)?.into_iter().map(|(part, count)| part * count);
+    let (parts, relation) = approx(&parts)?;
+    let parts = parts.into_iter().map(|(part, count)| part * count);
     let total = parts.fold(ApproxDp::new(0.0, 0.0)?, |sum, part| sum + part);
-    Ok(epsilon(UpperBound::new(total)))
+    Ok(epsilon(UpperBound::new(total)).between(relation))
 }
 
 /// Advanced composition of equal releases (Dwork, Rothblum and Vadhan, Theorem III.3).
@@ -290,7 +293,8 @@ pub(crate) fn compose_advanced(
     #[pyo3(from_py_with = plain)] slack: f64,
 ) -> Result<Number, Fault> {
     let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
-    Ok(self::epsilon(composition::advanced(release, count, Delta::new(slack)?)))
+    let found = self::epsilon(composition::advanced(release, count, Delta::new(slack)?));
+    Ok(found.between(epsilon.relation()))
 }
 
 /// The exact delta at a total epsilon of equal releases of which only an (epsilon, delta) is known.
@@ -326,10 +330,10 @@ pub(crate) fn compose_optimal_delta(
     #[pyo3(from_py_with = plain)] total: f64,
 ) -> Result<Number, Fault> {
     let grade = delta.grade().max(epsilon.grade(delta.value()));
-    let release = ApproxDp::new(epsilon.at(delta.value())?, delta.value())?;
+    let (release, relation) = (ApproxDp::new(epsilon.at(delta.value())?, delta.value())?, epsilon.relation());
     run(py, move || {
         let together = composition::optimal_delta(release, count, total)?;
-        Ok(Number::new(together, "delta").with("epsilon", total).no_better_than(grade))
+        Ok(Number::new(together, "delta").with("epsilon", total).no_better_than(grade).between(relation))
     })
 }
 
@@ -358,7 +362,7 @@ pub(crate) fn rdp_to_epsilon(
     #[pyo3(from_py_with = a_delta)] delta: f64,
 ) -> Result<Number, Fault> {
     let epsilon = point(rho.at(order)?, order)?.epsilon(Delta::new(delta)?);
-    Ok(Number::new(epsilon, "epsilon").with("delta", delta))
+    Ok(Number::new(epsilon, "epsilon").with("delta", delta).between(rho.relation()))
 }
 
 /// The delta at epsilon of a release whose Rényi loss at one order is known, by the optimal conversion.
@@ -386,7 +390,7 @@ pub(crate) fn rdp_to_delta(
     #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
 ) -> Result<Number, Fault> {
     let delta = point(rho.at(order)?, order)?.delta(epsilon)?;
-    Ok(Number::new(delta, "delta").with("epsilon", epsilon))
+    Ok(Number::new(delta, "delta").with("epsilon", epsilon).between(rho.relation()))
 }
 
 fn point(rho: f64, order: f64) -> Result<Rdp, Fault> {

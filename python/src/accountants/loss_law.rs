@@ -1,8 +1,7 @@
 //! Privacy loss laws: both ends of `ε` and `δ`, composition, trade-off curves.
 
-use super::accountant::relation;
 use crate::errors::Fault;
-use crate::grades::{Noise, Number, a_delta, an_epsilon, plain};
+use crate::grades::{Noise, Number, a_delta, an_epsilon, plain, relation};
 use crate::worker::run;
 use ndp_dp::loss_law::{Direction, Enclosed, TradeoffPoint};
 use ndp_dp::{
@@ -365,7 +364,10 @@ impl LossLaw {
     /// Guarantee
     fn epsilon(&self, py: Python<'_>, #[pyo3(from_py_with = a_delta)] delta: f64) -> Result<Number, Fault> {
         let (law, what) = (self.inner.clone(), self.what("epsilon"));
-        run(py, move || Ok(enclosed(law.epsilon(Delta::new(delta)?), &what).with("delta", delta)))
+        run(py, move || {
+            let found = enclosed(law.epsilon(Delta::new(delta)?), &what).with("delta", delta);
+            Ok(found.between(Some(law.neighbors())))
+        })
     }
 
     /// The delta at an epsilon; its proven lower end is ``detail["lower"]``.
@@ -383,7 +385,10 @@ impl LossLaw {
         #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
     ) -> Result<Number, Fault> {
         let (law, what) = (self.inner.clone(), self.what("delta"));
-        run(py, move || Ok(enclosed(law.delta(epsilon)?, &what).with("epsilon", epsilon)))
+        run(py, move || {
+            let found = enclosed(law.delta(epsilon)?, &what).with("epsilon", epsilon);
+            Ok(found.between(Some(law.neighbors())))
+        })
     }
 
     /// The epsilon at delta 0; infinite where a loss is not bounded.
@@ -392,7 +397,8 @@ impl LossLaw {
     /// -------
     /// Guarantee
     fn pure_epsilon(&self) -> Number {
-        enclosed(self.inner.pure_epsilon(), &self.what("epsilon")).with("delta", 0.0)
+        let found = enclosed(self.inner.pure_epsilon(), &self.what("epsilon")).with("delta", 0.0);
+        found.between(Some(self.inner.neighbors()))
     }
 
     /// Rényi loss in nats at an order above 1; infinite where some part has no bound.
@@ -408,7 +414,7 @@ impl LossLaw {
         let (law, what) = (self.inner.clone(), self.what("Rényi loss"));
         run(py, move || {
             let found = law.rdp(Order::new(order)?).unwrap_or(ndp_dp::UpperBound::new(f64::INFINITY));
-            Ok(Number::new(found, what).with("order", order))
+            Ok(Number::new(found, what).with("order", order).between(Some(law.neighbors())))
         })
     }
 
