@@ -4,7 +4,7 @@ use crate::errors::Fault;
 use ndarray::Array2;
 use ndp_dp::{Estimate, Exact, Grade, Guarantee, Neighbors, Printed, Sigma, UnitLoss, UpperBound};
 use numpy::{PyArray1, PyArray2};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyModule};
@@ -335,6 +335,28 @@ pub(crate) fn plain(number: &Bound<'_, PyAny>) -> PyResult<f64> {
             Err(PyTypeError::new_err(format!("a plain number is needed, got one that is {got:?}")))
         }
         _ => number.extract(),
+    }
+}
+
+/// A count, refused by a message that names it.
+pub(crate) fn count(number: &Bound<'_, PyAny>) -> PyResult<u64> {
+    number.extract().map_err(|error| no_count(number, error, u64::MAX))
+}
+
+/// A count that fits into 32 bits.
+pub(crate) fn count_of_32(number: &Bound<'_, PyAny>) -> PyResult<u32> {
+    number.extract().map_err(|error| no_count(number, error, u32::MAX.into()))
+}
+
+fn no_count(number: &Bound<'_, PyAny>, error: PyErr, most: u64) -> PyErr {
+    let overflow = error.is_instance_of::<PyOverflowError>(number.py());
+    match number.repr().map(|digits| digits.to_string()) {
+        // What is no whole number at all is named by the argument.
+        Ok(digits) if overflow && digits.len() < 50 => {
+            Fault::new(format!("a count must be a whole number from 0 to {most}, got {digits}")).into()
+        }
+        Ok(_) if overflow => Fault::new(format!("a count must be a whole number from 0 to {most}")).into(),
+        _ => error,
     }
 }
 

@@ -99,8 +99,17 @@ def test_bad_input(call, words):
 
 
 def test_counts_that_are_no_counts():
-    with pytest.raises((OverflowError, TypeError)):
-        acc.RdpAccountant().compose(acc.Gaussian(1.0), -1)
+    for call in (
+        lambda: acc.RdpAccountant().compose(acc.Gaussian(1.0), -1),
+        lambda: acc.RdpAccountant().compose(acc.Gaussian(1.0), 2**64),
+        lambda: acc.RandomizedResponse(2**32, 0.5),
+        lambda: acc.subsample(1.0, 1e-6, sample=-1, population=1000),
+        lambda: ndp.LossLaw.randomized_response(-1, 0.5),
+    ):
+        with pytest.raises(ndp.NdpError, match="a count must be a whole number from 0 to"):
+            call()
+    with pytest.raises(TypeError, match="count"):
+        acc.RdpAccountant().compose(acc.Gaussian(1.0), 1.5)
 
 
 def test_dp_accounting_agrees():
@@ -337,9 +346,41 @@ def test_a_guarantee_of_another_kind_is_refused(asked):
 
 def test_a_guarantee_of_the_right_kind_is_taken():
     accountants = ndp.accountants
-    one = accountants.Gaussian(1.0)
+    one = acc.Gaussian(1.0)
     assert accountants.Gaussian.within(one.epsilon(1e-6), 1e-6).sigma == pytest.approx(1.0, rel=1e-9)
     assert float(accountants.SampledGaussian(1.0, one.mu).rdp(2.0)) == pytest.approx(1.0, rel=1e-9)
     assert float(one.delta(one.epsilon(1e-3))) == pytest.approx(1e-3, rel=1e-9)
     response = accountants.RandomizedResponse.with_epsilon(4, 1.0)
     assert accountants.RandomizedResponse.with_epsilon(4, response.local_epsilon).gamma == pytest.approx(response.gamma, rel=1e-12)
+
+
+def test_numbers_know_which_data_sets_they_compare():
+    delta = 1e-5
+    added = ndp.LossLaw.gaussian(1.0, 1.0, "one record added or removed").epsilon(delta)
+    replaced = ndp.LossLaw.randomized_response(2, 0.5).epsilon(delta)
+    for call in (
+        lambda: acc.subsample(added, delta, sample=10, population=10),
+        lambda: acc.subsample_poisson(replaced, delta, rate=0.5),
+        lambda: acc.shuffle(ndp.LossLaw.laplace(1.0, 1.0, "one record added or removed").pure_epsilon(), 100, delta=1e-6),
+        lambda: acc.compose([(added, delta, 1), (replaced, delta, 1)], delta=2e-5),
+        lambda: acc.compose_naive([(added, delta, 1), (replaced, delta, 1)]),
+        lambda: acc.mixture(
+            [(0.5, acc.PoissonGaussian(1.0, 0.5).rdp(2.0)), (0.5, acc.RandomizedResponse(2, 0.5).rdp(2.0))], 2.0
+        ),
+    ):
+        with pytest.raises(ndp.NdpError, match="one record added or removed"):
+            call()
+    with pytest.raises(TypeError, match="is not compared with one for"):
+        added < replaced
+    assert added != replaced
+    # What is computed says it, too.
+    together = acc.compose([(replaced, delta, 2)], delta=2e-5)
+    assert together.detail["neighbors"] == "data of one node replaced"
+    assert acc.subsample_poisson(added, delta, rate=0.5).detail["neighbors"] == "one record added or removed"
+    # A sensitivity that does not say it is taken for what is needed.
+    assert acc.subsample(acc.Gaussian(1.0).epsilon(delta), delta, sample=10, population=10) > 4.3
+
+
+def test_a_search_that_ends_at_its_border_is_a_bound():
+    free = acc.smallest_sigma(1.0, lambda sigma: ndp.Exact(0.5, "mu"))
+    assert isinstance(free, ndp.UpperBound) and free < 1e-299

@@ -185,3 +185,37 @@ def test_tuples_that_are_labels_are_told_from_coalitions():
 def test_coalitions_without_their_noise_learn_no_less_than_members():
     p = ndp.gossip(([0, 1, 1, 2], [3, 2, 3, 3]), 2)
     assert p.losses(1, own_noise=False)[0] == 1.0 == p.losses(coalition=[1, 2], own_noise=False)[0]
+
+
+def test_conversions_have_grades_of_their_own():
+    losses, delta = ndp.gossip(([0, 1], [1, 2]), rounds=1).losses(observer=0), 0.003989406181481643
+    # The true epsilon is 2.98966e-18 (mpmath, 80 digits); no ninth digit is known.
+    found = losses[1].epsilon(sigma=100.0, delta=delta)
+    assert isinstance(found, ndp.UpperBound) and found >= 2.98966e-18
+    assert losses.epsilon(100.0, delta).grade is ndp.UpperBound
+    assert set(losses.to_frame(sigma=100.0, delta=delta)["grade"]) == {"upper-bound"}
+    assert set(losses.to_frame(sigma=100.0)["grade"]) == {"exact"} == set(losses.to_frame()["grade"])
+    # Beyond all floats, and below those with all digits.
+    assert isinstance(losses[1].epsilon(sigma=1e-300, delta=1e-5), ndp.UpperBound)
+    assert isinstance(ndp.Exact(1.0, "unit loss").mu(sigma=5e-324), ndp.UpperBound)
+    assert isinstance(ndp.Exact(1e-300, "unit loss").mu(sigma=1e170), ndp.UpperBound)
+    assert isinstance(ndp.Exact(1.0, "unit loss").mu(sigma=2.0), ndp.Exact)
+    for call in (
+        lambda: losses.epsilon(sigma=2.0, delta=ndp.Exact(1e-5, "mu")),
+        lambda: losses.delta(sigma=2.0, epsilon=ndp.Exact(1.0, "delta")),
+        lambda: losses.mu(2.0, sensitivity=ndp.Exact(2.0, "mu")),
+    ):
+        with pytest.raises(TypeError, match="is needed, got"):
+            call()
+
+
+def test_no_ufunc_writes_into_graded_losses():
+    losses = ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2)
+    for ufunc, given in ((np.subtract, (1.0,)), (np.add, (1.0,)), (np.multiply, (0.5,)), (np.negative, ())):
+        for array in (losses.unit, losses.epsilon(1.0, 1e-5)):
+            with pytest.raises(ValueError, match="read-only"):
+                ufunc.at(array, [0], *given)
+    assert losses[0] == 1.0
+    free = losses.unit.copy()
+    np.subtract.at(free, [0], 0.25)
+    assert free[0] == 0.75

@@ -69,7 +69,7 @@ def test_true_claims_are_not_refuted_and_say_how_far():
     assert few.ran_out and few.cases == 10 and "before the cases ran out" in repr(few)
     assert ndp.refute("alpha", nodes=2, thin_nodes=8, rounds=1).thin_to == 8
     nothing = ndp.refute(lambda *given: math.inf, nodes=3)
-    assert not nothing.refuted and nothing.without_value == nothing.cases > 0
+    assert not nothing.refuted and nothing.without_value > nothing.cases == 0
 
 
 def test_a_true_bound_is_not_refuted_by_rounding():
@@ -154,3 +154,8 @@ def test_a_simple_walk_has_its_own_weights():
     ndp.refute(lambda g, t, w, order, v, u: rows.append(w) or math.inf, "walk", weights="simple", nodes=3, rounds=1)
     assert all(sum(row) == 1 for w in rows for row in w)
     assert any(w[0][1] == Fraction(1, 2) and w[1][0] == 1 for w in rows)
+
+
+def test_cases_without_a_value_are_not_compared():
+    found = ndp.refute("1/0", nodes=3)
+    assert found.cases == 0 and found.without_value == 84 and "nothing was compared" in repr(found)

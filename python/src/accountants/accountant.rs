@@ -4,7 +4,7 @@ use super::amplified::{CappedWalk, FederatedRun, PoissonGaussian, SampledGaussia
 use super::common::{Release, words};
 use super::mechanisms::{DiscreteLaplace, Gaussian, Laplace, RandomizedResponse, ZcdpRelease};
 use crate::errors::Fault;
-use crate::grades::{Number, a_delta, an_epsilon, relation, renyi_loss, same};
+use crate::grades::{Number, a_delta, an_epsilon, count, relation, renyi_loss, same};
 use ndp_dp::{Delta, Guarantee, Mechanism, Neighbors, Order, RdpAccountant, UpperBound};
 use pyo3::prelude::*;
 
@@ -110,7 +110,7 @@ impl Accountant {
     /// TypeError
     ///     For a number of another kind, or of another order.
     #[pyo3(signature = (mechanism, count=1))]
-    fn compose(&self, mechanism: Any<'_>, count: u64) -> Result<Self, Fault> {
+    fn compose(&self, mechanism: Any<'_>, #[pyo3(from_py_with = count)] count: u64) -> Result<Self, Fault> {
         let inner = self.inner.clone();
         Ok(match mechanism.release() {
             Ok(release) => Self {

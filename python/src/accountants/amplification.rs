@@ -2,7 +2,7 @@
 
 use super::functions::epsilon;
 use crate::errors::Fault;
-use crate::grades::{Epsilon, Nats, Noise, Number, a_delta, an_epsilon, plain, same};
+use crate::grades::{Epsilon, Nats, Noise, Number, a_delta, an_epsilon, count, plain, same};
 use crate::worker::run;
 use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_dp::federated::ContractionFactor;
@@ -37,8 +37,8 @@ use pyo3::prelude::*;
 pub(crate) fn subsample(
     epsilon: Epsilon,
     #[pyo3(from_py_with = a_delta)] delta: f64,
-    sample: u64,
-    population: u64,
+    #[pyo3(from_py_with = count)] sample: u64,
+    #[pyo3(from_py_with = count)] population: u64,
 ) -> Result<Number, Fault> {
     epsilon.require(Neighbors::ReplaceOne)?;
     let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
@@ -104,7 +104,7 @@ pub(crate) fn subsample_poisson(
 pub(crate) fn shuffle(
     py: Python<'_>,
     local_epsilon: Epsilon,
-    count: u64,
+    #[pyo3(from_py_with = count)] count: u64,
     #[pyo3(from_py_with = a_delta)] delta: f64,
     labels: Option<u32>,
 ) -> Result<Number, Fault> {
@@ -147,7 +147,7 @@ pub(crate) fn shuffle_delta(
     py: Python<'_>,
     #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
     local_epsilon: Epsilon,
-    count: u64,
+    #[pyo3(from_py_with = count)] count: u64,
     rule: &str,
     labels: Option<u32>,
 ) -> Result<Number, Fault> {
@@ -197,7 +197,7 @@ pub(crate) fn shuffle_delta(
 pub(crate) fn iterated_mu(
     #[pyo3(from_py_with = plain)] lipschitz: f64,
     sigma: Noise,
-    steps: u64,
+    #[pyo3(from_py_with = count)] steps: u64,
     #[pyo3(from_py_with = plain)] contraction: f64,
 ) -> Result<Number, Fault> {
     let step = NoisyStep::new(lipschitz, Sigma::new(sigma.0)?)?;
@@ -337,7 +337,7 @@ pub(crate) fn mixture_loss(
 /// Exact(151, 'count')
 #[pyfunction]
 pub(crate) fn contributions(
-    steps: u64,
+    #[pyo3(from_py_with = count)] steps: u64,
     #[pyo3(from_py_with = plain)] p: f64,
     #[pyo3(from_py_with = a_delta)] delta: f64,
 ) -> Result<Number, Fault> {
@@ -362,7 +362,7 @@ pub(crate) fn contributions(
 /// Exact(4.22468, 'sigma')
 #[pyfunction]
 pub(crate) fn local_sigma(
-    contributions: u64,
+    #[pyo3(from_py_with = count)] contributions: u64,
     #[pyo3(from_py_with = plain)] lipschitz: f64,
     epsilon: Epsilon,
     #[pyo3(from_py_with = a_delta)] delta: f64,
@@ -393,8 +393,8 @@ pub(crate) fn local_sigma(
 #[pyfunction]
 pub(crate) fn central_epsilon(
     py: Python<'_>,
-    users: u64,
-    steps: u64,
+    #[pyo3(from_py_with = count)] users: u64,
+    #[pyo3(from_py_with = count)] steps: u64,
     #[pyo3(from_py_with = plain)] lipschitz: f64,
     sigma: Noise,
     #[pyo3(from_py_with = a_delta)] delta: f64,
@@ -424,8 +424,8 @@ pub(crate) fn central_epsilon(
 #[pyfunction]
 pub(crate) fn central_sigma(
     py: Python<'_>,
-    users: u64,
-    steps: u64,
+    #[pyo3(from_py_with = count)] users: u64,
+    #[pyo3(from_py_with = count)] steps: u64,
     #[pyo3(from_py_with = plain)] lipschitz: f64,
     epsilon: Epsilon,
     #[pyo3(from_py_with = a_delta)] delta: f64,

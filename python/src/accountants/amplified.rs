@@ -2,7 +2,7 @@
 
 use super::common::{delta_of, epsilon_of, mechanism, rdp_of};
 use crate::errors::Fault;
-use crate::grades::{Noise, Number, a_delta, a_mu, an_epsilon, plain};
+use crate::grades::{Noise, Number, a_delta, a_mu, an_epsilon, count, plain};
 use crate::worker::run;
 use ndp_dp::baselines;
 use ndp_dp::federated::{self, ContractionFactor, FederatedParameters};
@@ -97,7 +97,7 @@ mechanism! {
     /// >>> bool(run.delta(1.0) < 1.1e-5), bool(run.all_models_delta(1.0) > 4e-5)
     /// (True, True)
     FederatedRun(federated::FederatedDescent), "FederatedRun",
-    (users: u64, batch: u64, #[pyo3(from_py_with = plain)] lipschitz: f64, #[pyo3(from_py_with = plain)] smoothness: f64, #[pyo3(from_py_with = plain)] radius: f64, #[pyo3(from_py_with = plain)] step: f64, sigma: Noise,
+    (#[pyo3(from_py_with = count)] users: u64, #[pyo3(from_py_with = count)] batch: u64, #[pyo3(from_py_with = plain)] lipschitz: f64, #[pyo3(from_py_with = plain)] smoothness: f64, #[pyo3(from_py_with = plain)] radius: f64, #[pyo3(from_py_with = plain)] step: f64, sigma: Noise,
         #[pyo3(from_py_with = plain)] convexity: f64 = 0.0) => {
         let factor = ContractionFactor::strongly_convex(step, convexity, smoothness)?;
         let parameters = FederatedParameters { users, batch, lipschitz, radius, step, sigma: sigma.0 };
@@ -181,7 +181,7 @@ mechanism! {
     /// >>> bool(walk.epsilon(delta=1e-6) < 0.33)
     /// True
     CappedWalk(iteration::CappedWalk), "CappedWalk",
-    (contributions: u64, #[pyo3(from_py_with = plain)] lipschitz: f64, sigma: Noise, users: u64, colluders: u64 = 1) => {
+    (#[pyo3(from_py_with = count)] contributions: u64, #[pyo3(from_py_with = plain)] lipschitz: f64, sigma: Noise, #[pyo3(from_py_with = count)] users: u64, #[pyo3(from_py_with = count)] colluders: u64 = 1) => {
         let step = NoisyStep::new(lipschitz, Sigma::new(sigma.0)?)?;
         iteration::CappedWalk::new(contributions, step, users, colluders)?
     },
@@ -217,7 +217,7 @@ mechanism! {
     /// >>> bool(walk.epsilon(delta=1e-6) < 0.5)
     /// True
     WalkDescent(iteration::WalkDescent), "WalkDescent",
-    (steps: u64, users: u64, #[pyo3(from_py_with = plain)] lipschitz: f64, sigma: Noise, colluders: u64 = 1, published: bool = false,
+    (#[pyo3(from_py_with = count)] steps: u64, #[pyo3(from_py_with = count)] users: u64, #[pyo3(from_py_with = plain)] lipschitz: f64, sigma: Noise, #[pyo3(from_py_with = count)] colluders: u64 = 1, published: bool = false,
         given_first: bool = false, longest: u64 = 1000) => {
         let last_iterate = if published { iteration::LastIterate::Published } else { iteration::LastIterate::Withheld };
         let first_holder = if given_first { iteration::FirstHolder::Given } else { iteration::FirstHolder::Uniform };

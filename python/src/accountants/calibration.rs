@@ -1,7 +1,7 @@
 //! Accountants turned around: searches over a function of Python.
 
 use crate::errors::Fault;
-use crate::grades::{Number, guarantee};
+use crate::grades::{Number, count, guarantee};
 use ndp_dp::calibration::{self, Calibrated};
 use ndp_dp::{Delta, Error, Grade, Guarantee};
 use pyo3::prelude::*;
@@ -141,7 +141,11 @@ pub(crate) fn smallest_epsilon(delta: Plain, account: Bound<'_, PyAny>) -> Resul
 /// >>> found.value > 50 and found.detail["reached"] <= 2.0
 /// True
 #[pyfunction]
-pub(crate) fn largest_count(target: Plain, most: u64, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
+pub(crate) fn largest_count(
+    target: Plain,
+    #[pyo3(from_py_with = count)] most: u64,
+    account: Bound<'_, PyAny>,
+) -> Result<Number, Fault> {
     let mut asked = Asked::new(account);
     let found = calibration::largest_count(target.0, most, |count| asked.at(count));
     let found = asked.finish(found)?;

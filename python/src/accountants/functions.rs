@@ -1,7 +1,7 @@
 //! Gaussian releases, composition and conversion.
 
 use crate::errors::Fault;
-use crate::grades::{Epsilon, Lower, Mu, Nats, Number, Slack, a_delta, an_epsilon, plain, same};
+use crate::grades::{Epsilon, Lower, Mu, Nats, Number, Slack, a_delta, an_epsilon, count, plain, same};
 use crate::worker::run;
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::{
@@ -289,7 +289,7 @@ pub(crate) fn compose_naive(parts: Vec<(Epsilon, f64, u64)>) -> Result<Number, F
 pub(crate) fn compose_advanced(
     epsilon: Epsilon,
     #[pyo3(from_py_with = a_delta)] delta: f64,
-    count: u64,
+    #[pyo3(from_py_with = count)] count: u64,
     #[pyo3(from_py_with = plain)] slack: f64,
 ) -> Result<Number, Fault> {
     let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
@@ -326,7 +326,7 @@ pub(crate) fn compose_optimal_delta(
     py: Python<'_>,
     epsilon: Epsilon,
     delta: Slack,
-    count: u64,
+    #[pyo3(from_py_with = count)] count: u64,
     #[pyo3(from_py_with = plain)] total: f64,
 ) -> Result<Number, Fault> {
     let grade = delta.grade().max(epsilon.grade(delta.value()));

@@ -1,7 +1,7 @@
 //! Privacy loss laws: both ends of `ε` and `δ`, composition, trade-off curves.
 
 use crate::errors::Fault;
-use crate::grades::{Noise, Number, a_delta, an_epsilon, plain, relation};
+use crate::grades::{Noise, Number, a_delta, an_epsilon, count_of_32, plain, relation};
 use crate::worker::run;
 use ndp_dp::loss_law::{Direction, Enclosed, TradeoffPoint};
 use ndp_dp::{
@@ -207,7 +207,7 @@ impl LossLaw {
     #[pyo3(signature = (scale, sensitivity=1, neighbors=REPLACE))]
     fn discrete_laplace(
         #[pyo3(from_py_with = plain)] scale: f64,
-        sensitivity: u32,
+        #[pyo3(from_py_with = count_of_32)] sensitivity: u32,
         neighbors: &str,
     ) -> Result<Self, Fault> {
         let numbers = vec![vec![scale, f64::from(sensitivity)]];
@@ -226,7 +226,10 @@ impl LossLaw {
     /// -------
     /// LossLaw
     #[staticmethod]
-    fn randomized_response(labels: u32, #[pyo3(from_py_with = plain)] gamma: f64) -> Result<Self, Fault> {
+    fn randomized_response(
+        #[pyo3(from_py_with = count_of_32)] labels: u32,
+        #[pyo3(from_py_with = plain)] gamma: f64,
+    ) -> Result<Self, Fault> {
         let numbers = vec![vec![f64::from(labels), gamma]];
         Self::of(Part::new("randomized_response", numbers, Neighbors::ReplaceOne))
     }

@@ -2,7 +2,7 @@
 
 use super::common::{delta_of, mechanism, rdp_of};
 use crate::errors::Fault;
-use crate::grades::{Epsilon, Noise, Number, a_delta, an_epsilon, plain};
+use crate::grades::{Epsilon, Noise, Number, a_delta, an_epsilon, count_of_32, plain};
 use crate::worker::run;
 use ndp_dp::{Delta, Gdp, Mechanism, Neighbors, Sensitivity, Sigma, Zcdp};
 use pyo3::prelude::*;
@@ -136,7 +136,7 @@ mechanism! {
     /// >>> bool(abs(float(response.delta(epsilon=1.0))) < 1e-15)
     /// True
     RandomizedResponse(ndp_dp::RandomizedResponse), "RandomizedResponse",
-    (labels: u32, #[pyo3(from_py_with = plain)] gamma: f64) => ndp_dp::RandomizedResponse::new(labels, gamma)?,
+    (#[pyo3(from_py_with = count_of_32)] labels: u32, #[pyo3(from_py_with = plain)] gamma: f64) => ndp_dp::RandomizedResponse::new(labels, gamma)?,
     neighbors: Some(Neighbors::ReplaceOne),
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
@@ -154,7 +154,7 @@ mechanism! {
         /// -------
         /// RandomizedResponse
         #[staticmethod]
-        fn with_epsilon(labels: u32, local_epsilon: Epsilon) -> Result<Self, Fault> {
+        fn with_epsilon(#[pyo3(from_py_with = count_of_32)] labels: u32, local_epsilon: Epsilon) -> Result<Self, Fault> {
             let inner = ndp_dp::RandomizedResponse::with_epsilon(labels, local_epsilon.at(0.0)?)?;
             Ok(Self { inner, labels, gamma: inner.gamma() })
         }
