@@ -1,9 +1,9 @@
-//! Regularised incomplete gamma and beta functions, in log space, with full relative accuracy in both tails.
+//! The regularised incomplete beta function, in log space, with full relative accuracy in both tails.
 //!
-//! Both are a density times a continued fraction (or a positive series). The densities are computed in
-//! Loader's saddle-point form: `ln Γ` of a large argument has an absolute error of many units in the last
-//! place of the answer (2e-7 at 1e8), while here every large term is a nonnegative deviance
-//! `a (t − ln(1 + t))` computed from a deviation known exactly.
+//! It is a density times a continued fraction. The density is computed in Loader's saddle-point form: `ln Γ`
+//! of a large argument has an absolute error of many units in the last place of the answer (2e-7 at 1e8),
+//! while here every large term is a nonnegative deviance `a (t − ln(1 + t))` computed from a deviation known
+//! exactly.
 //!
 //! Parameters above [`MAX_PARAMETER`] give NaN, like all others outside the domain.
 //!
@@ -16,8 +16,7 @@
 //! # References
 //! - Loader, *Fast and accurate computation of binomial probabilities*, 2000.
 //! - DiDonato and Morris, *Algorithm 708*, ACM TOMS 18, 1992: the fraction of the incomplete beta function.
-//! - NIST Digital Library of Mathematical Functions, 8.7.1, 8.9.2 (incomplete gamma), 8.17.22 (incomplete
-//!   beta).
+//! - NIST Digital Library of Mathematical Functions, 8.17.22.
 
 use crate::casts::floor;
 use crate::logspace::log1m_exp;
@@ -25,28 +24,6 @@ use crate::special::LN_SQRT_2PI;
 
 /// The largest parameter accepted: near the mean, `√a` steps are needed.
 pub const MAX_PARAMETER: f64 = 1e13;
-
-/// `ln P(a, x)`, `P(a, x) = ∫_0^x t^{a−1} e^{−t} dt / Γ(a)`, for `0 < a ≤ 1e13` and `x ≥ 0`; NaN elsewhere.
-///
-/// # Complexity
-/// `O(√a)` near `x = a`, a few dozen steps away from it.
-#[must_use]
-pub fn log_gamma_p(a: f64, x: f64) -> f64 {
-    match gamma_side(a, x) {
-        Side::Lower(p) => p,
-        Side::Upper(q) => log1m_exp(q),
-    }
-}
-
-/// `ln Q(a, x)`, `Q = 1 − P` of [`log_gamma_p`]: the upper tail, for `0 < a ≤ 1e13` and `x ≥ 0`; NaN
-/// elsewhere.
-#[must_use]
-pub fn log_gamma_q(a: f64, x: f64) -> f64 {
-    match gamma_side(a, x) {
-        Side::Lower(p) => log1m_exp(p),
-        Side::Upper(q) => q,
-    }
-}
 
 /// `ln I_x(a, b)`, `I_x(a, b) = ∫_0^x t^{a−1} (1 − t)^{b−1} dt / B(a, b)`, for `0 < a, b ≤ 1e13`
 /// and `0 ≤ x ≤ 1`; NaN elsewhere.
@@ -74,38 +51,6 @@ pub fn log_beta_i_complement(a: f64, b: f64, x: f64) -> f64 {
 enum Side {
     Lower(f64),
     Upper(f64),
-}
-
-fn gamma_side(a: f64, x: f64) -> Side {
-    if !(0.0 < a && a <= MAX_PARAMETER && 0.0 <= x) {
-        return Side::Lower(f64::NAN);
-    }
-    if x == 0.0 {
-        return Side::Lower(f64::NEG_INFINITY);
-    }
-    if x.is_infinite() {
-        return Side::Upper(f64::NEG_INFINITY);
-    }
-    let density = log_poisson_density(a, x);
-    if x < a + 1.0 {
-        // P = x^a e^{−x}/Γ(a+1) · Σ x^n/((a+1)…(a+n)).
-        let mut term = 1.0;
-        let mut sum = 1.0;
-        let mut n = a;
-        while term > sum * 1e-17 {
-            n += 1.0;
-            term *= x / n;
-            sum += term;
-        }
-        return Side::Lower((density + libm::log(sum)).min(0.0));
-    }
-    // Q = x^a e^{−x}/Γ(a) · 1/(x+1−a − 1(1−a)/(x+3−a − 2(2−a)/(x+5−a − …))).
-    let mut n = 0.0;
-    let fraction = continued_fraction(x + 1.0 - a, || {
-        n += 1.0;
-        (n * (a - n), (x - a) + 2.0 * n + 1.0)
-    });
-    Side::Upper((density + libm::log(a / fraction)).min(0.0))
 }
 
 fn beta_side(a: f64, b: f64, x: f64) -> Side {
@@ -201,11 +146,6 @@ pub(crate) fn log_binomial_saddle(a: f64, b: f64, x: f64, deviation: f64) -> f64
         - deviance
         - 0.5 * libm::log(a / n * b)
         - LN_SQRT_2PI
-}
-
-/// `ln [x^a e^{−x}/Γ(a+1)]` for `a > 0`.
-fn log_poisson_density(a: f64, x: f64) -> f64 {
-    -stirling_error(a) - deviance(a, x, a - x) - 0.5 * libm::log(a) - LN_SQRT_2PI
 }
 
 /// `m ln(m/e) − (m − e) ≥ 0` for `m > 0` and the expected value `e > 0`, from the accurate

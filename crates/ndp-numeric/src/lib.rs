@@ -3,7 +3,7 @@
 //!
 //! * [`rounding`]: intervals that hold the true value, and floats moved outward by a stated error.
 //! * [`special`]: the normal law with all digits in its tails; [`gaussian_profile`]: the hockey-stick
-//!   divergence of two normal laws; [`incomplete`]: incomplete gamma and beta functions in log space.
+//!   divergence of two normal laws; [`incomplete`]: the incomplete beta function in log space.
 //! * [`binomial`]: binomial probabilities and tails; [`binomial_window`]: the part of a binomial law that
 //!   matters, with bounds on the rest.
 //! * [`fourier`]: discrete Fourier transforms with a proven error.

@@ -17,15 +17,6 @@ pub const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
 /// `√(2π)`.
 pub const SQRT_2PI: f64 = 2.506_628_274_631_000_7;
 
-/// The complementary error function `erfc(x) = (2/√π) ∫_x^∞ e^{−t²} dt`.
-///
-/// Measured: against 78 digits at 10⁶ points from −6 to 26, a relative error of at most 1.64 epsilons; rely
-/// on 3.3.
-#[must_use]
-pub fn erfc(x: f64) -> f64 {
-    libm::erfc(x)
-}
-
 /// The scaled complementary error function `e^{x²} erfc(x)`; `∞` below `x ≈ −26.6`.
 ///
 /// Measured: against 78 digits at 900 000 points, a relative error of at most 2.62 epsilons; rely on 5.3.
