@@ -149,12 +149,6 @@ pub enum Error {
         /// The row of the first pivot that is not positive.
         row: usize,
     },
-    /// A linear system without a unique solution.
-    #[error("the matrix is singular: the pivot of row {row} is zero")]
-    Singular {
-        /// The row of the first pivot that is zero.
-        row: usize,
-    },
     /// A gossip matrix that never reaches the mean, however long it runs.
     #[error("the matrix does not mix: its eigenvalue {eigenvalue} is 1 in absolute value, up to rounding")]
     DoesNotMix {
@@ -261,7 +255,6 @@ impl From<ndp_linalg::Error> for Error {
             Of::NotFinite { row, column, value } => Self::NotFinite { row, column, value },
             Of::NotSymmetric { row, column, difference } => Self::NotSymmetric { row, column, difference },
             Of::NotPositiveDefinite { row } => Self::NotPositiveDefinite { row },
-            Of::Singular { row } => Self::Singular { row },
             Of::NoConvergence { what, steps, residual } => Self::NoConvergence { what, steps, residual },
             Of::TooLarge { what, bytes, limit } => Self::TooLarge { what, bytes, limit },
             Of::Shape { what, expected, got } => Self::Shape { what, expected, got },
@@ -296,7 +289,6 @@ mod tests {
             Of::NotFinite { row: 1, column: 2, value: f64::INFINITY },
             Of::NotSymmetric { row: 1, column: 2, difference: 0.5 },
             Of::NotPositiveDefinite { row: 3 },
-            Of::Singular { row: 4 },
             Of::NoConvergence { what: "it", steps: 5, residual: 0.25 },
             Of::TooLarge { what: "it", bytes: 7, limit: 6 },
             Of::Shape { what: "sides", expected: 8, got: 9 },

@@ -30,12 +30,6 @@ pub enum Error {
         /// The row of the first pivot that is not positive.
         row: usize,
     },
-    /// A linear system without a unique solution.
-    #[error("the matrix is singular: the pivot of row {row} is zero")]
-    Singular {
-        /// The row of the first pivot that is zero.
-        row: usize,
-    },
     /// An iteration stopped before it reached the required accuracy.
     #[error("{what} did not converge: the error bound is {residual} after {steps} steps")]
     NoConvergence {

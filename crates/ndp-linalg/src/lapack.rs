@@ -7,7 +7,7 @@ use super::{SymEigen, column_major};
 use crate::Error;
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use ndarray_linalg::error::LinalgError;
-use ndarray_linalg::{CholeskyFactorized, CholeskyInto, FactorizeInto, Solve, SolveC, UPLO};
+use ndarray_linalg::{CholeskyFactorized, CholeskyInto, SolveC, UPLO};
 use std::ffi::c_char;
 
 pub(super) fn sym_eigen(matrix: ArrayView2<'_, f64>) -> Result<SymEigen, Error> {
@@ -94,23 +94,13 @@ pub(super) fn cholesky_solve(lower: &Array2<f64>, b: ArrayView2<'_, f64>) -> Res
     on_large_stack(|| {
         x.axis_iter_mut(Axis(1)).try_for_each(|mut x| factors.solvec_inplace(&mut x).map(drop))
     })
-    .map_err(|error| Error::Singular { row: failed(&error) })?;
+    .map_err(|error| Error::NotPositiveDefinite { row: failed(&error) })?;
     Ok(x)
 }
 
 /// The inverse, by solving for the identity.
 pub(super) fn cholesky_inverse(lower: &Array2<f64>) -> Result<Array2<f64>, Error> {
     cholesky_solve(lower, Array2::eye(lower.nrows()).view())
-}
-
-pub(super) fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
-    let mut x = column_major(b);
-    on_large_stack(|| {
-        let factors = column_major(a).factorize_into()?;
-        x.axis_iter_mut(Axis(1)).try_for_each(|mut x| factors.solve_inplace(&mut x).map(drop))
-    })
-    .map_err(|error| Error::Singular { row: failed(&error) })?;
-    Ok(x)
 }
 
 /// Runs `work` on a separate thread with 64 MiB of stack.

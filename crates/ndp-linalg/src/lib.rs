@@ -302,25 +302,6 @@ pub fn cholesky(matrix: ArrayView2<'_, f64>) -> Result<Cholesky, Error> {
     Ok(Cholesky { lower: backend::cholesky(matrix)? })
 }
 
-/// The `X` of `A X = B`, by elimination with partial pivoting; one column per right-hand side.
-///
-/// # Errors
-/// [`Error::Shape`] unless `a` is square and `b` has as many rows, [`Error::NotFinite`] naming an entry of
-/// `a` or `b`, or of `X` when it overflows, [`Error::TooLarge`], [`Error::Singular`] when a pivot is exactly
-/// zero. A system that is only nearly singular is solved, but its solution is inaccurate.
-pub fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
-    require_square(a)?;
-    require_shape("rows of the right-hand side", a.nrows(), b.nrows())?;
-    require_finite(a)?;
-    require_finite(b)?;
-    if b.is_empty() {
-        return Ok(b.to_owned());
-    }
-    let x = backend::solve(a, b)?;
-    require_finite(x.view())?;
-    Ok(x)
-}
-
 /// A faer view of the same memory.
 fn to_faer<'a>(matrix: &'a CowArray<'_, f64, Ix2>) -> MatRef<'a, f64> {
     let (rows, columns) = matrix.dim();

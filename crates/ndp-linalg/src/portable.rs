@@ -4,7 +4,7 @@ use super::{PARALLELISM, SymEigen, column_major, contiguous, to_faer, to_faer_mu
 use crate::Error;
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::{cholesky::llt, evd, lu::partial_pivoting};
+use faer::linalg::{cholesky::llt, evd};
 use ndarray::{Array1, Array2, ArrayView2, ShapeBuilder, s};
 
 pub(super) fn sym_eigen(matrix: ArrayView2<'_, f64>) -> Result<SymEigen, Error> {
@@ -80,35 +80,4 @@ pub(super) fn cholesky_inverse(lower: &Array2<f64>) -> Result<Array2<f64>, Error
         MemStack::new(&mut MemBuffer::new(scratch)),
     );
     Ok(inverse)
-}
-
-pub(super) fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
-    let n = a.nrows();
-    let mut factors = column_major(a);
-    let mut x = column_major(b);
-    let (mut forward, mut backward) = (vec![0usize; n], vec![0usize; n]);
-    let scratch =
-        partial_pivoting::factor::lu_in_place_scratch::<usize, f64>(n, n, PARALLELISM, Default::default());
-    let (_, permutation) = partial_pivoting::factor::lu_in_place(
-        to_faer_mut(&mut factors),
-        &mut forward,
-        &mut backward,
-        PARALLELISM,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        Default::default(),
-    );
-    // faer does not report a zero pivot as an error but divides by it.
-    if let Some(row) = factors.diag().iter().position(|pivot| *pivot == 0.0 || !pivot.is_finite()) {
-        return Err(Error::Singular { row });
-    }
-    let scratch = partial_pivoting::solve::solve_in_place_scratch::<usize, f64>(n, b.ncols(), PARALLELISM);
-    partial_pivoting::solve::solve_in_place(
-        to_faer(&factors.view().into()),
-        to_faer(&factors.view().into()),
-        permutation,
-        to_faer_mut(&mut x),
-        PARALLELISM,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-    );
-    Ok(x)
 }

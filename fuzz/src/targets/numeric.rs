@@ -387,7 +387,6 @@ pub(super) const ALL: &[Target] = functions! {
     "ndp-linalg lower_product" => |i| returned(linalg::lower_product(matrix(i).view(), matrix(i).view())?),
     "ndp-linalg invert_lower" => |i| returned(linalg::invert_lower(matrix(i).view())?),
     "ndp-linalg gram_difference" => |i| returned(linalg::gram_difference(matrix(i).view(), matrix(i).view())?),
-    "ndp-linalg solve" => |i| answered(linalg::solve(matrix(i).view(), matrix(i).view())),
     "ndp-linalg sym_eigen" => |i| {
         let found = linalg::sym_eigen(symmetric(i).view())?;
         sound(found.values)?;
