@@ -207,6 +207,12 @@ pub(crate) fn accurate_sum(values: impl IntoIterator<Item = f64>) -> f64 {
     if sum.is_finite() { sum + lost } else { sum }
 }
 
+/// Fails unless the entries of a row sum to 1 within `1e-12`.
+pub(crate) fn require_stochastic(row: usize, entries: impl IntoIterator<Item = f64>) -> Result<(), Error> {
+    let sum = accurate_sum(entries);
+    if (sum - 1.0).abs() > 1e-12 { Err(Error::NotStochastic { row, sum }) } else { Ok(()) }
+}
+
 /// Rows that one parallel task computes: enough work to pay for the task.
 const ROWS_PER_TASK: usize = 1024;
 

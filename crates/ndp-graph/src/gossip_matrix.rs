@@ -2,7 +2,7 @@
 
 pub use crate::weights::Weights;
 
-use crate::csr::{Csr, accurate_sum};
+use crate::csr::{Csr, accurate_sum, require_stochastic};
 use crate::error::ensure;
 use crate::{Error, Graph};
 use ndarray::{Array2, ArrayView2};
@@ -140,26 +140,15 @@ impl GossipMatrix {
                 if !on_support && value != 0.0 {
                     return Err(Error::OffSupport { row: u, column: v, value });
                 }
-                let difference = (value - matrix[(v, u)]).abs();
-                if difference > 1e-12 {
-                    return Err(Error::NotSymmetric { row: u, column: v, difference });
-                }
+                let mean = mean_of_transposed(value, matrix[(v, u)], u, v)?;
                 if on_support {
-                    row.push((id(v), (0.5 * (value + matrix[(v, u)])).max(0.0)));
+                    row.push((id(v), mean));
                 }
             }
-            let sum = accurate_sum(row.iter().map(|&(_, w)| w));
-            if (sum - 1.0).abs() > 1e-12 {
-                return Err(Error::NotStochastic { row: u, sum });
-            }
+            require_stochastic(u, row.iter().map(|&(_, w)| w))?;
             rows.push(row);
         }
-        Ok(Self {
-            graph: graph.clone(),
-            matrix: Csr::from_rows(n, rows),
-            weights: Weights::Given,
-            shares: Vec::new(),
-        })
+        Ok(Self::of_rows(graph, rows, Weights::Given))
     }
 
     /// `W[u][v] = weight(u, v)` on every edge, called once per edge with `u < v`; what is left of 1 goes on
@@ -187,15 +176,10 @@ impl GossipMatrix {
             }
             let diagonal = 1.0 - accurate_sum(row.iter().map(|&(_, w)| w));
             let diagonal = if diagonal.abs() < TINY { 0.0 } else { nonnegative(diagonal, u, u)? };
-            row.insert(graph.neighbors(u).partition_point(|&v| (v as usize) < u), (id(u), diagonal));
+            insert_diagonal(&mut row, u, diagonal);
             rows.push(row);
         }
-        Ok(Self {
-            graph: graph.clone(),
-            matrix: Csr::from_rows(n, rows),
-            weights: Weights::Given,
-            shares: Vec::new(),
-        })
+        Ok(Self::of_rows(graph, rows, Weights::Given))
     }
 
     /// The matrix of a file, which leaves out the entries if name and graph determine them. Named weights are
@@ -224,23 +208,21 @@ impl GossipMatrix {
                 _ => Err(Error::Shape { what: "rows of entries", expected: graph.node_count(), got: 0 }),
             };
         };
-        if let Some(&value) = shares.iter().find(|share| !(0.0..1.0).contains(*share)) {
-            let condition = "lie in [0, 1)";
-            return Err(Error::InvalidParameter { name: "laziness", condition, value });
+        for &share in shares {
+            ensure((0.0..1.0).contains(&share), "laziness", "lie in [0, 1)", share)?;
         }
         let sparse = Csr::from_rows(graph.node_count(), rows);
+        let mut means = Vec::with_capacity(graph.node_count());
         for u in 0..graph.node_count() {
             let (columns, values) = sparse.row(u);
+            let mut row = Vec::with_capacity(columns.len());
             for (&v, &value) in columns.iter().zip(values) {
                 let column = v as usize;
                 nonnegative(value, u, column)?;
                 if column != u && !graph.has_edge(u, column) {
                     return Err(Error::OffSupport { row: u, column, value });
                 }
-                let difference = (value - sparse.get(column, u)).abs();
-                if difference > 1e-12 {
-                    return Err(Error::NotSymmetric { row: u, column, difference });
-                }
+                row.push((v, mean_of_transposed(value, sparse.get(column, u), u, column)?));
                 let expected = named.as_ref().map_or(value, |named| named.get(u, column));
                 // A matrix made lazy several times has a few more roundings.
                 if (value - expected).abs() > 16.0 * f64::EPSILON {
@@ -252,22 +234,14 @@ impl GossipMatrix {
             if expected != got {
                 return Err(Error::Shape { what: "entries of a row of the gossip matrix", expected, got });
             }
-            let sum = accurate_sum(values.iter().copied());
-            if (sum - 1.0).abs() > 1e-12 {
-                return Err(Error::NotStochastic { row: u, sum });
-            }
+            require_stochastic(u, values.iter().copied())?;
+            means.push(row);
         }
         if let Some(named) = named {
             return Ok(named);
         }
-        let row = |u: usize| {
-            let (columns, values) = sparse.row(u);
-            let mean = |(&v, &value): (&u32, &f64)| (v, (0.5 * (value + sparse.get(v as usize, u))).max(0.0));
-            columns.iter().zip(values).map(mean).collect::<Vec<_>>()
-        };
-        let matrix = Csr::from_rows(graph.node_count(), (0..graph.node_count()).map(row));
         let shares = shares.iter().copied().filter(|&share| share != 0.0).collect();
-        Ok(Self { graph: graph.clone(), matrix, weights, shares })
+        Ok(Self { shares, ..Self::of_rows(graph, means, weights) })
     }
 
     /// The weights of a rule; given entries have none.
@@ -288,10 +262,19 @@ impl GossipMatrix {
                 diagonal += (total - least) as f64 / least as f64 / total as f64;
                 row.push((v, 1.0 / total as f64));
             }
-            row.insert(graph.neighbors(u).partition_point(|&v| (v as usize) < u), (id(u), diagonal));
+            insert_diagonal(&mut row, u, diagonal);
             row
         });
-        Self { graph: graph.clone(), matrix: Csr::from_rows(n, rows), weights, shares: Vec::new() }
+        Self::of_rows(graph, rows, weights)
+    }
+
+    /// A matrix that is not lazy, from rows that are known to be those of a gossip matrix.
+    fn of_rows<R>(graph: &Graph, rows: R, weights: Weights) -> Self
+    where
+        R: IntoIterator<Item = Vec<(u32, f64)>>,
+    {
+        let matrix = Csr::from_rows(graph.node_count(), rows);
+        Self { graph: graph.clone(), matrix, weights, shares: Vec::new() }
     }
 
     /// Number of nodes.
@@ -381,6 +364,20 @@ fn nonnegative(value: f64, row: usize, column: usize) -> Result<f64, Error> {
     } else {
         Err(Error::InvalidWeight { row, column, value })
     }
+}
+
+/// The mean of an entry and the one it should equal, without a negative rounding error.
+fn mean_of_transposed(value: f64, transposed: f64, row: usize, column: usize) -> Result<f64, Error> {
+    let difference = (value - transposed).abs();
+    if difference > 1e-12 {
+        return Err(Error::NotSymmetric { row, column, difference });
+    }
+    Ok((0.5 * (value + transposed)).max(0.0))
+}
+
+/// Puts the entry of the diagonal between those of the neighbors of `u`.
+fn insert_diagonal(row: &mut Vec<(u32, f64)>, u: usize, diagonal: f64) {
+    row.insert(row.partition_point(|&(v, _)| (v as usize) < u), (id(u), diagonal));
 }
 
 /// A negative entry of at most this size is a rounding error.

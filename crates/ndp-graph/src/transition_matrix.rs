@@ -1,6 +1,6 @@
 //! Transition matrices of random walks: row-stochastic, not always symmetric.
 
-use crate::csr::{Csr, accurate_sum};
+use crate::csr::{Csr, require_stochastic};
 use crate::draw::draw_index;
 use crate::error::ensure;
 use crate::{Error, GossipMatrix, Graph};
@@ -61,17 +61,12 @@ impl TransitionMatrix {
         for (u, entries) in matrix.rows().into_iter().enumerate() {
             let mut row = Vec::new();
             for (v, &value) in entries.iter().enumerate() {
-                if !(value.is_finite() && value >= 0.0) {
-                    return Err(Error::InvalidWeight { row: u, column: v, value });
-                }
+                require_probability(value, u, v)?;
                 if value > 0.0 {
                     row.push((ndp_numeric::casts::id(v), value));
                 }
             }
-            let sum = accurate_sum(entries.iter().copied());
-            if (sum - 1.0).abs() > 1e-12 {
-                return Err(Error::NotStochastic { row: u, sum });
-            }
+            require_stochastic(u, entries.iter().copied())?;
             rows.push(row);
         }
         Ok(Self { matrix: Csr::from_rows(n, rows) })
@@ -102,14 +97,9 @@ impl TransitionMatrix {
         for u in 0..matrix.node_count() {
             let (columns, weights) = matrix.row(u);
             for (&v, &value) in columns.iter().zip(weights) {
-                if !(value.is_finite() && value >= 0.0) {
-                    return Err(Error::InvalidWeight { row: u, column: v as usize, value });
-                }
+                require_probability(value, u, v as usize)?;
             }
-            let sum = accurate_sum(weights.iter().copied());
-            if (sum - 1.0).abs() > 1e-12 {
-                return Err(Error::NotStochastic { row: u, sum });
-            }
+            require_stochastic(u, weights.iter().copied())?;
         }
         Ok(Self { matrix })
     }
@@ -138,6 +128,10 @@ impl TransitionMatrix {
     pub fn to_dense(&self) -> Result<Array2<f64>, Error> {
         self.matrix.to_dense()
     }
+}
+
+fn require_probability(value: f64, row: usize, column: usize) -> Result<(), Error> {
+    if value.is_finite() && value >= 0.0 { Ok(()) } else { Err(Error::InvalidWeight { row, column, value }) }
 }
 
 /// A gossip matrix is a symmetric, doubly stochastic transition matrix.
