@@ -1,6 +1,6 @@
 //! The one question of every protocol: what an observer learns about a node at a noise, and what is written once on it.
 
-use crate::errors::Fault;
+use crate::errors::{Fault, one_of};
 use crate::grades::{Number, class};
 use crate::kind::Kind;
 use crate::losses::{measure, verdict};
@@ -261,12 +261,8 @@ impl Runs {
 }
 
 fn adaptivity(word: &str) -> Result<Adaptivity, Fault> {
-    match word {
-        "fixed" => Ok(Adaptivity::Fixed),
-        "on_seen" => Ok(Adaptivity::OnSeen),
-        "on_hidden" => Ok(Adaptivity::OnHidden),
-        _ => Err(Fault::new(format!("adaptivity must be one of fixed, on_seen, on_hidden, got {word:?}"))),
-    }
+    use Adaptivity::{Fixed, OnHidden, OnSeen};
+    one_of("adaptivity", [("fixed", Fixed), ("on_seen", OnSeen), ("on_hidden", OnHidden)], word)
 }
 
 fn locked(runs: &Mutex<Runs>) -> Result<MutexGuard<'_, Runs>, Fault> {

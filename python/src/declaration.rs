@@ -1,6 +1,6 @@
 //! What is declared about a program beside its steps: exact numbers, neighboring inputs, how it is accounted for.
 
-use crate::errors::Fault;
+use crate::errors::{Fault, one_of};
 use ndp_program::{AccountOptions, HiddenReads, Patterns, SensitivitySet, Weight};
 use pyo3::prelude::*;
 
@@ -102,15 +102,9 @@ impl Options {
     pub(crate) fn options(self) -> Result<AccountOptions, Fault> {
         let Self(memory, bits, hidden, directions, nodes, some_lost) = self;
         let usual = AccountOptions::default();
-        let hidden = match hidden.as_str() {
-            "refuse" => HiddenReads::Refuse,
-            "as_declared" => HiddenReads::AsDeclared,
-            "reveal" => HiddenReads::Reveal,
-            word => {
-                let words = "refuse, as_declared, reveal";
-                return Err(Fault::new(format!("hidden must be one of {words}, got {word:?}")));
-            }
-        };
+        use HiddenReads::{AsDeclared, Refuse, Reveal};
+        let words = [("refuse", Refuse), ("as_declared", AsDeclared), ("reveal", Reveal)];
+        let hidden = one_of("hidden", words, &hidden)?;
         let directions = directions.into_iter().map(|(node, row)| Ok((node, weights(row)?)));
         Ok(AccountOptions {
             memory_limit: memory.unwrap_or(usual.memory_limit),

@@ -28,6 +28,15 @@ impl Fault {
     }
 }
 
+/// What a word of Python stands for, of those that it may be.
+pub(crate) fn one_of<T, const N: usize>(what: &str, all: [(&str, T); N], word: &str) -> Result<T, Fault> {
+    let words = all.each_ref().map(|(name, _)| *name).join(", ");
+    let found = all.into_iter().find(|(name, _)| *name == word);
+    found
+        .map(|(_, one)| one)
+        .ok_or_else(|| Fault::new(format!("{what} must be one of {words}, got {word:?}")))
+}
+
 impl From<Fault> for PyErr {
     fn from(fault: Fault) -> Self {
         match fault {

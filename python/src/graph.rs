@@ -1,6 +1,6 @@
 //! Graphs and gossip matrices.
 
-use crate::errors::Fault;
+use crate::errors::{Fault, one_of};
 use ndp_graph::edge_list::{EdgeListOptions, ExtraFields, SelfLoops, read_edge_list};
 use ndp_graph::{GossipMatrix, Weights};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
@@ -89,17 +89,13 @@ impl Matrix {
     #[staticmethod]
     fn named(graph: &Graph, weights: &str, laziness: f64) -> Result<Self, Fault> {
         let graph = &*graph.0;
-        let rule = match weights {
-            "metropolis" => Weights::Metropolis,
-            "max_degree" => Weights::MaxDegree,
-            "sum_degree" => Weights::SumDegree,
-            "regular" => Weights::Regular,
-            _ => {
-                let names = "metropolis, max_degree, sum_degree, regular";
-                return Err(Fault::new(format!("weights must be one of {names}, got {weights:?}")));
-            }
-        };
-        Self::lazy(GossipMatrix::new(graph, rule)?, laziness)
+        let rules = [
+            ("metropolis", Weights::Metropolis),
+            ("max_degree", Weights::MaxDegree),
+            ("sum_degree", Weights::SumDegree),
+            ("regular", Weights::Regular),
+        ];
+        Self::lazy(GossipMatrix::new(graph, one_of("weights", rules, weights)?)?, laziness)
     }
 
     /// The weight of every edge, the rest on the diagonal.

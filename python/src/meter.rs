@@ -1,8 +1,9 @@
 //! `ndp.Meter`: the account that runs along, and the file its lines go to, which Python opens.
 
 use crate::declaration::{Declaration, Number};
-use crate::errors::Fault;
+use crate::errors::{Fault, one_of};
 use crate::graph::{Graph, Matrix};
+use crate::program::reads;
 use crate::question::{Who, observer};
 use ndp_account::{Error, NodeNames};
 use ndp_dp::Delta;
@@ -10,7 +11,7 @@ use ndp_program::constructors::ModelReads;
 use ndp_program::meter::{
     Durable, Feed, Limits, Meter as Inner, MeterLog, Neighbors, PointOfView, Refusal, Scale, Source,
 };
-use ndp_program::{MixingMatrix, Program, ProgramError, Reads, Value, Weight};
+use ndp_program::{MixingMatrix, Program, ProgramError, Value, Weight};
 use pyo3::create_exception;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -87,15 +88,13 @@ fn fault(error: Error) -> Fault {
 }
 
 fn model_reads(word: &str) -> Result<ModelReads, Fault> {
-    match word {
-        "nothing" => Ok(ModelReads::Nothing),
-        "model-seen" => Ok(ModelReads::Seen),
-        "model-hidden" => Ok(ModelReads::Hidden),
-        "seen" => Ok(ModelReads::Assumed),
-        _ => Err(Fault::new(format!(
-            "reads must be one of nothing, model-hidden, model-seen, seen, got {word:?}"
-        ))),
-    }
+    let all = [
+        ("nothing", ModelReads::Nothing),
+        ("model-hidden", ModelReads::Hidden),
+        ("model-seen", ModelReads::Seen),
+        ("seen", ModelReads::Assumed),
+    ];
+    one_of("reads", all, word)
 }
 
 fn value(program: &Program, index: usize) -> Result<Value, Fault> {
@@ -179,15 +178,12 @@ impl Meter {
             kept = kept.pair(observer, node, loss)?;
         }
         let node = view.1;
-        let view = match view.0.as_str() {
-            "coordinator" => PointOfView::Coordinator,
-            "public_schedule" => PointOfView::PublicSchedule { node },
-            "own_messages" => PointOfView::OwnMessages { node },
-            word => {
-                let words = "coordinator, public_schedule, own_messages";
-                return Err(Fault::new(format!("view must be one of {words}, got {word:?}")));
-            }
-        };
+        let views = [
+            ("coordinator", PointOfView::Coordinator),
+            ("public_schedule", PointOfView::PublicSchedule { node }),
+            ("own_messages", PointOfView::OwnMessages { node }),
+        ];
+        let view = one_of("view", views, &view.0)?;
         let observers: Vec<_> = observers.into_iter().map(observer).collect();
         let mut meter = Inner::new(names.len(), observers, set.set()?)?.seen_by(view)?.with_limits(kept)?;
         let neighbors = match scale.1.as_str() {
@@ -242,12 +238,7 @@ impl Meter {
         read: Option<Vec<usize>>,
     ) -> Result<usize, Fault> {
         let read = read.map(|read| self.known(py, read)).transpose()?;
-        let reads = match word.as_str() {
-            "nothing" => Reads::Nothing,
-            "seen" => Reads::Seen(read),
-            "hidden" => Reads::Hidden(read),
-            _ => return Err(Fault::new(format!("reads must be one of nothing, seen, hidden, got {word:?}"))),
-        };
+        let reads = reads(&word, read)?;
         self.step(py, move |program| program.contribute(node, reads).map(usize::from))
     }
 

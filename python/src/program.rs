@@ -1,7 +1,7 @@
 //! `ndp.Program`: a linear Gaussian protocol stated step by step.
 
 use crate::declaration::{Declaration, Number, Options, table, weights};
-use crate::errors::Fault;
+use crate::errors::{Fault, one_of};
 use crate::graph::{Graph, Matrix};
 use crate::kind::Kind;
 use crate::protocol::Protocol;
@@ -56,13 +56,15 @@ impl Stated {
 
     fn reads(&self, (word, list): Read) -> Result<Reads, Fault> {
         let list = list.map(|list| self.values(&list)).transpose()?;
-        match word.as_str() {
-            "nothing" => Ok(Reads::Nothing),
-            "seen" => Ok(Reads::Seen(list)),
-            "hidden" => Ok(Reads::Hidden(list)),
-            _ => Err(Fault::new(format!("reads must be one of nothing, seen, hidden, got {word:?}"))),
-        }
+        reads(&word, list)
     }
+}
+
+/// What a contribution reads; the list is of the values that it names.
+pub(crate) fn reads(word: &str, list: Option<Vec<Value>>) -> Result<Reads, Fault> {
+    let all =
+        [("nothing", Reads::Nothing), ("seen", Reads::Seen(list.clone())), ("hidden", Reads::Hidden(list))];
+    one_of("reads", all, word)
 }
 
 #[pymethods]

@@ -2,7 +2,7 @@
 
 use crate::account::Account;
 use crate::audience::Audience;
-use crate::errors::Fault;
+use crate::errors::{Fault, one_of};
 use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
 use crate::kind::Kind;
@@ -86,17 +86,12 @@ impl Protocol {
     /// Gossip whose messages carry noise of `ratio` times that of the values.
     #[staticmethod]
     fn noisy(matrix: &Matrix, rounds: usize, ratio: f64, kind: &str) -> Result<Self, Fault> {
-        let kind = match kind {
-            "broadcast" => MessageNoise::Broadcast,
-            "per_link" => MessageNoise::PerLink,
-            "overheard" => MessageNoise::Overheard,
-            _ => {
-                let names = "broadcast, per_link, overheard";
-                return Err(Fault::new(format!(
-                    "the noise of messages must be one of {names}, got {kind:?}"
-                )));
-            }
-        };
+        let kinds = [
+            ("broadcast", MessageNoise::Broadcast),
+            ("per_link", MessageNoise::PerLink),
+            ("overheard", MessageNoise::Overheard),
+        ];
+        let kind = one_of("the noise of messages", kinds, kind)?;
         let gossip = NoisyMessageGossip::new(matrix.0.clone(), rounds, ratio, kind)?;
         Ok(Self::of(Kind::Gossip(Box::new(gossip))))
     }

@@ -1,6 +1,6 @@
 //! What a question brings with it: who observes, noises, seeds, caps, what becomes of the last token.
 
-use crate::errors::Fault;
+use crate::errors::{Fault, one_of};
 use ndp_account::Observer;
 use ndp_account::parts::{Limit, Patient};
 use ndp_algos::walk::FinalToken;
@@ -74,12 +74,8 @@ pub(crate) fn sigma(noise: NoiseMultiplier, sensitivity: f64) -> Result<f64, Fau
 }
 
 pub(crate) fn final_token(word: &str) -> Result<FinalToken, Fault> {
-    match word {
-        "withheld" => Ok(FinalToken::Withheld),
-        "published" => Ok(FinalToken::Published),
-        "masked" => Ok(FinalToken::Masked),
-        _ => Err(Fault::new(format!("final must be one of withheld, published, masked, got {word:?}"))),
-    }
+    use FinalToken::{Masked, Published, Withheld};
+    one_of("final", [("withheld", Withheld), ("published", Published), ("masked", Masked)], word)
 }
 
 /// A generator of the seed given: trial 0 of that seed.
