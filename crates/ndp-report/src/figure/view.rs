@@ -29,6 +29,7 @@ impl Figure {
     }
 
     /// The panels that the picture shows.
+    #[cfg(feature = "pictures")]
     pub(crate) fn drawn(&self) -> &[Panel] {
         if self.views.is_empty() { &self.panels } else { &self.views }
     }
