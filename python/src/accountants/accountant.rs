@@ -6,41 +6,29 @@ use super::mechanisms::{DiscreteLaplace, Gaussian, Laplace, RandomizedResponse, 
 use crate::errors::Fault;
 use crate::grades::{Number, a_delta, an_epsilon, count, relation, renyi_loss, same};
 use ndp_dp::{Delta, Guarantee, Mechanism, Neighbors, Order, RdpAccountant, UpperBound};
+use pyo3::PyClass;
 use pyo3::prelude::*;
+use pyo3::pyclass::boolean_struct::True;
 
-/// Anything whose Rényi curve is known.
-#[derive(FromPyObject)]
-enum Any<'py> {
-    Gaussian(PyRef<'py, Gaussian>),
-    Laplace(PyRef<'py, Laplace>),
-    DiscreteLaplace(PyRef<'py, DiscreteLaplace>),
-    RandomizedResponse(PyRef<'py, RandomizedResponse>),
-    Zcdp(PyRef<'py, ZcdpRelease>),
-    PoissonGaussian(PyRef<'py, PoissonGaussian>),
-    SampledGaussian(PyRef<'py, SampledGaussian>),
-    FederatedRun(PyRef<'py, FederatedRun>),
-    CappedWalk(PyRef<'py, CappedWalk>),
-    WalkDescent(PyRef<'py, WalkDescent>),
-    Other(Bound<'py, PyAny>),
-}
+/// The classes of this module.
+const CLASSES: [for<'a> fn(&'a Bound<'_, PyAny>) -> Option<&'a dyn Release>; 10] = [
+    of_class::<Gaussian>,
+    of_class::<Laplace>,
+    of_class::<DiscreteLaplace>,
+    of_class::<RandomizedResponse>,
+    of_class::<ZcdpRelease>,
+    of_class::<PoissonGaussian>,
+    of_class::<SampledGaussian>,
+    of_class::<FederatedRun>,
+    of_class::<CappedWalk>,
+    of_class::<WalkDescent>,
+];
 
-impl Any<'_> {
-    /// One of this module, or else an object of Python.
-    fn release(&self) -> Result<&dyn Release, &Bound<'_, PyAny>> {
-        Ok(match self {
-            Self::Gaussian(m) => &**m,
-            Self::Laplace(m) => &**m,
-            Self::DiscreteLaplace(m) => &**m,
-            Self::RandomizedResponse(m) => &**m,
-            Self::Zcdp(m) => &**m,
-            Self::PoissonGaussian(m) => &**m,
-            Self::SampledGaussian(m) => &**m,
-            Self::FederatedRun(m) => &**m,
-            Self::CappedWalk(m) => &**m,
-            Self::WalkDescent(m) => &**m,
-            Self::Other(m) => return Err(m),
-        })
-    }
+fn of_class<'a, T>(mechanism: &'a Bound<'_, PyAny>) -> Option<&'a dyn Release>
+where
+    T: PyClass<Frozen = True> + Release + Sync,
+{
+    Some(mechanism.cast::<T>().ok()?.get())
 }
 
 /// A Rényi curve that Python states at the orders of a grid; infinite elsewhere.
@@ -110,16 +98,20 @@ impl Accountant {
     /// TypeError
     ///     For a number of another kind, or of another order.
     #[pyo3(signature = (mechanism, count=1))]
-    fn compose(&self, mechanism: Any<'_>, #[pyo3(from_py_with = count)] count: u64) -> Result<Self, Fault> {
+    fn compose(
+        &self,
+        mechanism: &Bound<'_, PyAny>,
+        #[pyo3(from_py_with = count)] count: u64,
+    ) -> Result<Self, Fault> {
         let inner = self.inner.clone();
-        Ok(match mechanism.release() {
-            Ok(release) => Self {
+        Ok(match CLASSES.iter().find_map(|class| class(mechanism)) {
+            Some(release) => Self {
                 neighbors: self.with(release.relation())?,
                 inner: inner.compose(release.curve(), count),
             },
-            Err(other) => Self {
-                neighbors: self.with(stated_relation(other)?)?,
-                inner: inner.compose(&self.stated(other)?, count),
+            None => Self {
+                neighbors: self.with(stated_relation(mechanism)?)?,
+                inner: inner.compose(&self.stated(mechanism)?, count),
             },
         })
     }
