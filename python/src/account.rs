@@ -193,7 +193,7 @@ impl Profile {
             let dp = profile.epsilon(at)?;
             let met = dp.value().delta();
             let epsilon = dp.map(|dp| dp.epsilon());
-            Ok(Number::new(epsilon, "epsilon").with("delta", met).between(Some(profile.neighbors)))
+            Ok(Number::epsilon(epsilon, met).between(Some(profile.neighbors)))
         })
     }
 
@@ -202,7 +202,7 @@ impl Profile {
         run(py, move || {
             let dp = profile.delta(epsilon)?;
             let delta = dp.map(|dp| dp.delta());
-            Ok(Number::new(delta, "delta").with("epsilon", epsilon).between(Some(profile.neighbors)))
+            Ok(Number::delta(delta, epsilon).between(Some(profile.neighbors)))
         })
     }
 

@@ -55,6 +55,16 @@ impl Number {
         Self { grade, value: value.into(), what: what.into(), detail: Vec::new() }
     }
 
+    /// An epsilon at a delta.
+    pub(crate) fn epsilon<G: Graded<Value: Into<Value>>>(graded: G, delta: f64) -> Self {
+        Self::new(graded, "epsilon").with("delta", delta)
+    }
+
+    /// A delta at an epsilon.
+    pub(crate) fn delta<G: Graded<Value: Into<Value>>>(graded: G, epsilon: f64) -> Self {
+        Self::new(graded, "delta").with("epsilon", epsilon)
+    }
+
     /// A number of a grade that was taken apart before.
     pub(crate) fn of(grade: Grade, value: impl Into<Value>, what: impl Into<String>) -> Self {
         Self { grade, value: value.into(), what: what.into(), detail: Vec::new() }

@@ -127,7 +127,7 @@ impl Accountant {
     /// UpperBound
     fn epsilon(&self, #[pyo3(from_py_with = a_delta)] delta: f64) -> Result<Number, Fault> {
         let epsilon = self.inner.epsilon(Delta::new(delta)?);
-        Ok(Number::new(epsilon, "epsilon").with("delta", delta).between(self.neighbors))
+        Ok(Number::epsilon(epsilon, delta).between(self.neighbors))
     }
 
     /// The smallest delta over the grid at an epsilon.
@@ -140,7 +140,7 @@ impl Accountant {
     /// -------
     /// UpperBound
     fn delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
-        Ok(Number::new(self.inner.delta(epsilon)?, "delta").with("epsilon", epsilon).between(self.neighbors))
+        Ok(Number::delta(self.inner.delta(epsilon)?, epsilon).between(self.neighbors))
     }
 
     /// Orders and Rényi costs of everything released: upper bounds.

@@ -165,7 +165,7 @@ pub(crate) fn shuffle_delta(
             }
         };
         let delta = Reports { local_epsilon, labels }.delta_by(bound, epsilon, count)?;
-        Ok(Number::new(delta, "delta").with("epsilon", epsilon).between(Some(Neighbors::ReplaceOne)))
+        Ok(Number::delta(delta, epsilon).between(Some(Neighbors::ReplaceOne)))
     })
 }
 
@@ -286,7 +286,7 @@ pub(crate) fn hockey_stick(
     q: Vec<f64>,
     #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
 ) -> Result<Number, Fault> {
-    Ok(Number::new(contraction::kernel_coefficient(&[p, q], epsilon)?, "delta").with("epsilon", epsilon))
+    Ok(Number::delta(contraction::kernel_coefficient(&[p, q], epsilon)?, epsilon))
 }
 
 /// The Rényi loss of an observer who sees one of several laws: part i with probability w_i, at cost D_i.

@@ -104,10 +104,8 @@ mechanism! {
         federated::FederatedDescent::new(parameters, factor)?
     },
     neighbors: Some(Neighbors::ReplaceOne),
-    epsilon: |inner, delta| {
-        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
-    },
-    delta: |inner, epsilon| Ok(Number::new(inner.delta(epsilon)?, "delta").with("epsilon", epsilon)),
+    epsilon: |inner, delta| Ok(Number::epsilon(inner.epsilon(Delta::new(delta)?), delta)),
+    delta: |inner, epsilon| Ok(Number::delta(inner.delta(epsilon)?, epsilon)),
     {
         /// The delta at an epsilon of Theorem 2 of the paper.
         ///
@@ -119,7 +117,7 @@ mechanism! {
         /// -------
         /// UpperBound
         fn theorem2_delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
-            Ok(Number::new(self.inner.theorem2_delta(epsilon)?, "delta").with("epsilon", epsilon))
+            Ok(Number::delta(self.inner.theorem2_delta(epsilon)?, epsilon))
         }
 
         /// The delta at an epsilon when every model is seen.
@@ -132,7 +130,7 @@ mechanism! {
         /// -------
         /// UpperBound
         fn all_models_delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
-            Ok(Number::new(self.inner.all_models_delta(epsilon)?, "delta").with("epsilon", epsilon))
+            Ok(Number::delta(self.inner.all_models_delta(epsilon)?, epsilon))
         }
 
         /// The curve that Figure 2 of the paper prints.
@@ -146,7 +144,7 @@ mechanism! {
         /// Printed
         fn printed_delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
             let printed = ndp_printed::contraction::figure_delta(&self.inner, epsilon)?;
-            Ok(Number::new(printed, "delta").with("epsilon", epsilon))
+            Ok(Number::delta(printed, epsilon))
         }
 
         /// Number of rounds.

@@ -23,16 +23,14 @@ pub(super) fn epsilon_of(mechanism: &dyn Mechanism, delta: f64) -> Result<Number
     let best = best_epsilon(|order| mechanism.rdp(order).into(), Delta::new(delta)?);
     let order = best.value().order.map_or(f64::INFINITY, Order::get);
     let epsilon = best.map(|best| best.approx_dp.epsilon());
-    Ok(Number::new(epsilon, "epsilon").with("delta", delta).with("order", order))
+    Ok(Number::epsilon(epsilon, delta).with("order", order))
 }
 
 /// `δ` at `ε` by the best order of a Rényi curve.
 pub(super) fn delta_of(mechanism: &dyn Mechanism, epsilon: f64) -> Result<Number, Fault> {
     let best = best_delta(|order| mechanism.rdp(order).into(), epsilon)?;
     let order = best.value().order.map_or(f64::INFINITY, Order::get);
-    Ok(Number::new(best.map(|best| best.approx_dp.delta()), "delta")
-        .with("epsilon", epsilon)
-        .with("order", order))
+    Ok(Number::delta(best.map(|best| best.approx_dp.delta()), epsilon).with("order", order))
 }
 
 pub(super) fn rdp_of(mechanism: &dyn Mechanism, order: f64) -> Result<Number, Fault> {
@@ -109,7 +107,7 @@ macro_rules! mechanism {
             /// Guarantee
             fn pure_epsilon(&self) -> Number {
                 let epsilon = ndp_dp::Mechanism::pure_epsilon(&self.inner);
-                Number::new(epsilon, "epsilon").with("delta", 0.0).between(crate::accountants::common::Release::relation(self))
+                Number::epsilon(epsilon, 0.0).between(crate::accountants::common::Release::relation(self))
             }
 
             /// The smallest known epsilon at a delta, in nats.

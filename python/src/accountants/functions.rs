@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 pub(super) fn epsilon(dp: UpperBound<ApproxDp>) -> Number {
     // A sum of zeros may be -0.
     let delta = dp.value().delta() + 0.0;
-    Number::new(dp.map(|dp| dp.epsilon()), "epsilon").with("delta", delta)
+    Number::epsilon(dp.map(|dp| dp.epsilon()), delta)
 }
 
 fn word(rule: Rule) -> &'static str {
@@ -45,7 +45,7 @@ fn word(rule: Rule) -> &'static str {
 #[pyfunction]
 pub(crate) fn gaussian_epsilon(mu: Mu, #[pyo3(from_py_with = a_delta)] delta: f64) -> Result<Number, Fault> {
     let epsilon = Gdp::new(mu.value())?.epsilon(Delta::new(delta)?);
-    Ok(Number::new(epsilon, "epsilon").with("delta", delta).no_better_than(mu.grade()))
+    Ok(Number::epsilon(epsilon, delta).no_better_than(mu.grade()))
 }
 
 /// The delta at epsilon of a release of Gaussian parameter mu: exact.
@@ -70,7 +70,7 @@ pub(crate) fn gaussian_delta(
     #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
 ) -> Result<Number, Fault> {
     let delta = Gdp::new(mu.value())?.delta(epsilon)?;
-    Ok(Number::new(delta, "delta").with("epsilon", epsilon).no_better_than(mu.grade()))
+    Ok(Number::delta(delta, epsilon).no_better_than(mu.grade()))
 }
 
 /// The logarithm of the delta at epsilon of a release of Gaussian parameter mu, where delta is below every float.
@@ -333,7 +333,7 @@ pub(crate) fn compose_optimal_delta(
     let (release, relation) = (ApproxDp::new(epsilon.at(delta.value())?, delta.value())?, epsilon.relation());
     run(py, move || {
         let together = composition::optimal_delta(release, count, total)?;
-        Ok(Number::new(together, "delta").with("epsilon", total).no_better_than(grade).between(relation))
+        Ok(Number::delta(together, total).no_better_than(grade).between(relation))
     })
 }
 
@@ -362,7 +362,7 @@ pub(crate) fn rdp_to_epsilon(
     #[pyo3(from_py_with = a_delta)] delta: f64,
 ) -> Result<Number, Fault> {
     let epsilon = point(rho.at(order)?, order)?.epsilon(Delta::new(delta)?);
-    Ok(Number::new(epsilon, "epsilon").with("delta", delta).between(rho.relation()))
+    Ok(Number::epsilon(epsilon, delta).between(rho.relation()))
 }
 
 /// The delta at epsilon of a release whose Rényi loss at one order is known, by the optimal conversion.
@@ -390,7 +390,7 @@ pub(crate) fn rdp_to_delta(
     #[pyo3(from_py_with = an_epsilon)] epsilon: f64,
 ) -> Result<Number, Fault> {
     let delta = point(rho.at(order)?, order)?.delta(epsilon)?;
-    Ok(Number::new(delta, "delta").with("epsilon", epsilon).between(rho.relation()))
+    Ok(Number::delta(delta, epsilon).between(rho.relation()))
 }
 
 fn point(rho: f64, order: f64) -> Result<Rdp, Fault> {

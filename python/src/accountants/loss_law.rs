@@ -114,6 +114,14 @@ impl LossLaw {
         Ok(Self { inner, parts, direction })
     }
 
+    fn composed(laws: &[&Self]) -> Result<Self, Fault> {
+        let inner: Vec<ndp_dp::LossLaw> = laws.iter().map(|law| law.inner.clone()).collect();
+        let inner = ndp_dp::LossLaw::compose(&inner)?;
+        let parts = laws.iter().flat_map(|law| law.parts.iter().cloned()).collect();
+        let direction = laws.iter().find_map(|law| law.direction.clone());
+        Ok(Self { inner, parts, direction })
+    }
+
     /// What an answer is: that of one direction is not compared with an epsilon of both.
     fn what(&self, quantity: &str) -> String {
         self.direction.as_ref().map_or_else(|| quantity.into(), |word| format!("{quantity}, {word} alone"))
@@ -304,17 +312,11 @@ impl LossLaw {
     /// LossLaw
     #[staticmethod]
     fn compose(laws: Vec<PyRef<'_, Self>>) -> Result<Self, Fault> {
-        let inner: Vec<ndp_dp::LossLaw> = laws.iter().map(|law| law.inner.clone()).collect();
-        let inner = ndp_dp::LossLaw::compose(&inner)?;
-        let parts = laws.iter().flat_map(|law| law.parts.iter().cloned()).collect();
-        let direction = laws.iter().find_map(|law| law.direction.clone());
-        Ok(Self { inner, parts, direction })
+        Self::composed(&laws.iter().map(|law| &**law).collect::<Vec<_>>())
     }
 
     fn __add__(&self, other: &Self) -> Result<Self, Fault> {
-        let inner = ndp_dp::LossLaw::compose(&[self.inner.clone(), other.inner.clone()])?;
-        let parts = self.parts.iter().chain(&other.parts).cloned().collect();
-        Ok(Self { inner, parts, direction: self.direction.clone().or_else(|| other.direction.clone()) })
+        Self::composed(&[self, other])
     }
 
     fn __mul__(&self, count: u64) -> Result<Self, Fault> {

@@ -29,12 +29,8 @@ mechanism! {
     (sigma: Noise, #[pyo3(from_py_with = plain)] sensitivity: f64 = 1.0) =>
         ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma.0)? },
     neighbors: None,
-    epsilon: |inner, delta| {
-        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
-    },
-    delta: |inner, epsilon| {
-        Ok(Number::new(inner.delta(epsilon)?, "delta").with("epsilon", epsilon))
-    },
+    epsilon: |inner, delta| Ok(Number::epsilon(inner.epsilon(Delta::new(delta)?), delta)),
+    delta: |inner, epsilon| Ok(Number::delta(inner.delta(epsilon)?, epsilon)),
     {
         /// The Gaussian parameter sensitivity / sigma.
         #[getter]
@@ -89,10 +85,8 @@ mechanism! {
     Laplace(ndp_dp::Laplace), "Laplace",
     (#[pyo3(from_py_with = plain)] scale: f64, #[pyo3(from_py_with = plain)] sensitivity: f64 = 1.0) => ndp_dp::Laplace::new(Sensitivity::new(sensitivity)?, scale)?,
     neighbors: None,
-    epsilon: |inner, delta| {
-        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
-    },
-    delta: |inner, epsilon| Ok(Number::new(inner.delta(epsilon)?, "delta").with("epsilon", epsilon)),
+    epsilon: |inner, delta| Ok(Number::epsilon(inner.epsilon(Delta::new(delta)?), delta)),
+    delta: |inner, epsilon| Ok(Number::delta(inner.delta(epsilon)?, epsilon)),
 }
 
 mechanism! {
@@ -113,10 +107,8 @@ mechanism! {
     DiscreteLaplace(ndp_dp::DiscreteLaplace), "DiscreteLaplace",
     (#[pyo3(from_py_with = plain)] scale: f64, sensitivity: u32 = 1) => ndp_dp::DiscreteLaplace::new(sensitivity, scale)?,
     neighbors: None,
-    epsilon: |inner, delta| {
-        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
-    },
-    delta: |inner, epsilon| Ok(Number::new(inner.delta(epsilon)?, "delta").with("epsilon", epsilon)),
+    epsilon: |inner, delta| Ok(Number::epsilon(inner.epsilon(Delta::new(delta)?), delta)),
+    delta: |inner, epsilon| Ok(Number::delta(inner.delta(epsilon)?, epsilon)),
 }
 
 mechanism! {
@@ -138,10 +130,8 @@ mechanism! {
     RandomizedResponse(ndp_dp::RandomizedResponse), "RandomizedResponse",
     (#[pyo3(from_py_with = count_of_32)] labels: u32, #[pyo3(from_py_with = plain)] gamma: f64) => ndp_dp::RandomizedResponse::new(labels, gamma)?,
     neighbors: Some(Neighbors::ReplaceOne),
-    epsilon: |inner, delta| {
-        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
-    },
-    delta: |inner, epsilon| Ok(Number::new(inner.delta(epsilon)?, "delta").with("epsilon", epsilon)),
+    epsilon: |inner, delta| Ok(Number::epsilon(inner.epsilon(Delta::new(delta)?), delta)),
+    delta: |inner, epsilon| Ok(Number::delta(inner.delta(epsilon)?, epsilon)),
     {
         /// The response that is local_epsilon-DP for one report.
         ///
@@ -162,7 +152,7 @@ mechanism! {
         /// The epsilon of one report.
         #[getter]
         fn local_epsilon(&self) -> Number {
-            Number::new(self.inner.pure_epsilon(), "epsilon").with("delta", 0.0)
+            Number::epsilon(self.inner.pure_epsilon(), 0.0)
         }
     }
 }
@@ -182,8 +172,6 @@ mechanism! {
     ZcdpRelease(Zcdp), "Zcdp",
     (#[pyo3(from_py_with = plain)] rho: f64) => Zcdp::new(rho)?,
     neighbors: None,
-    epsilon: |inner, delta| {
-        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
-    },
+    epsilon: |inner, delta| Ok(Number::epsilon(inner.epsilon(Delta::new(delta)?), delta)),
     delta: |inner, epsilon| delta_of(&inner, epsilon),
 }
