@@ -1,6 +1,6 @@
 //! Bounds for real summation against the number of users: what `fig1a` and the poster's figure share.
 
-use super::realised::{LAW, LAW_USERS, OF_LAW, averaged_epsilon, law_epsilon};
+use super::realised::{DELTA, LAW, LAW_USERS, OF_LAW, averaged_epsilon, classic_mu, composed, law_epsilon};
 use crate::datasets::Data;
 use crate::figures::count;
 use crate::seed::Seed;
@@ -12,7 +12,6 @@ use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const EPSILON: f64 = 0.1;
-const DELTA: f64 = 1e-7;
 /// Steps per user.
 const VISITS: f64 = 100.0;
 /// The least number of users of which the paper says that it amplifies.
@@ -38,13 +37,8 @@ fn users(largest_exponent: f64, count: usize) -> Vec<f64> {
 
 /// Composition as in the program: the plain sum or the advanced theorem, for a real number of terms.
 fn as_released(epsilon: f64, k: f64) -> f64 {
-    let advanced = (2.0 * k * (1.0 / DELTA).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1();
+    let advanced = composed(epsilon, k);
     if k < 1e5 { advanced.min(k * epsilon) } else { advanced }
-}
-
-/// The Gaussian parameter of one contribution under the classic noise for `(ε₀, 1e-7)`.
-fn classic_mu() -> f64 {
-    EPSILON / (2.0 * (1.25 / DELTA).ln()).sqrt()
 }
 
 fn theorem3(n: f64) -> Result<Theorem3> {
@@ -69,12 +63,12 @@ fn total_delta(n: f64) -> Result<Delta> {
 fn certified(n: f64) -> Result<f64> {
     let n = n.round();
     let walk = CompleteWalk::new(count(n), count(VISITS * n))?;
-    averaged_epsilon(walk, classic_mu(), total_delta(n)?)
+    averaged_epsilon(walk, classic_mu(EPSILON), total_delta(n)?)
 }
 
 /// The same walk accounted by the law of its cost, without Rényi losses.
 fn by_law(users: &[f64]) -> Result<Series> {
-    let ends = |&n: &f64| law_epsilon(count(n.round()), classic_mu(), total_delta(n.round())?);
+    let ends = |&n: &f64| law_epsilon(count(n.round()), classic_mu(EPSILON), total_delta(n.round())?);
     let ends = users.par_iter().map(ends).collect::<Result<Vec<_>>>()?;
     let series = Series::new(LAW, Grade::UpperBound);
     Ok(users.iter().zip(ends).fold(series, |series, (&n, [low, high])| series.ranged(n, high, low, high)))
@@ -91,7 +85,7 @@ fn local(n: f64) -> Result<f64> {
     let steps = count(VISITS * n.round()) as u64;
     let count = tails::n_exact(steps, 1.0 / n.round(), Delta::new(DELTA)?)?.into_value();
     let delta = Delta::new(total_delta(n)?.get() - DELTA)?;
-    Ok(Gdp::new((count as f64).sqrt() * classic_mu())?.epsilon(delta).into_value())
+    Ok(Gdp::new((count as f64).sqrt() * classic_mu(EPSILON))?.epsilon(delta).into_value())
 }
 
 /// The local loss when every contribution and their number are seen: `δ = E δ_N`, `N` binomial.
@@ -105,7 +99,7 @@ fn exact_local(n: f64) -> Result<f64> {
     let law = counts
         .map(|k| {
             Ok((
-                (k as f64).sqrt() * classic_mu(),
+                (k as f64).sqrt() * classic_mu(EPSILON),
                 ndp_numeric::binomial::log_pmf_up(k, steps, 1.0 / n)?.exp(),
             ))
         })

@@ -1,16 +1,16 @@
 //! `network-dp/fig1b`: losses of realized walks for real summation, and what is guaranteed.
 
 use super::realised::{
-    LAW, LAW_USERS, OF_LAW, Spread, VISITS, as_released_path, averaged_epsilon, law_epsilon, local_curve,
-    realised_curve, visits,
+    DELTA, LAW, LAW_USERS, OF_LAW, Spread, VISITS, as_released_paths, averaged_epsilon, classic_mu,
+    law_epsilon, local_curve, realised_curve, visits,
 };
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
+use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::complete::CompleteWalk;
 use ndp_algos::walk::complete::realised::path_units;
-use ndp_algos::walk::{FinalToken, Path};
 use ndp_dp::{Delta, Gdp, Grade, Mechanism};
 use ndp_printed::network::realised::CycleSize;
 use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
@@ -21,7 +21,6 @@ const RUNS: u64 = 10;
 /// Name of the curve of the local loss: one contribution for each visit, on the walk of the exact curve.
 const LOCAL: &str = "local along one drawn walk";
 const CERTIFIED: &str = "averaged over the walk";
-const DELTA: f64 = 1e-7;
 /// The δ at which exact and certified values are converted.
 const TOTAL_DELTA: f64 = 1e-6;
 
@@ -67,7 +66,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .check(Check::below(CERTIFIED, LOCAL))
         .columns(2);
     for epsilon in EPSILONS {
-        let mu = epsilon / (2.0 * (1.25 / DELTA).ln()).sqrt();
+        let mu = classic_mu(epsilon);
         let stream = seed.fork(&format!("walks {epsilon}"));
         let mass = |m: usize| epsilon / (m as f64).sqrt();
         let mut released = Spread::new("as released");
@@ -77,13 +76,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let mut local_exact = Spread::new(LOCAL);
         let (mut certified, mut by_law) = (Vec::new(), Series::new(LAW, Grade::UpperBound));
         for &n in users {
-            let paths = stream
-                .run(runs, |rng| as_released_path(n, rng))
-                .into_iter()
-                .collect::<Result<Vec<Path>>>()?;
-            released.push(n, realised_curve(&paths, CycleSize::Length, DELTA, mass)?);
-            corrected.push(n, realised_curve(&paths, CycleSize::Foreign, DELTA, mass)?);
-            local.push(n, local_curve(&paths, epsilon, DELTA)?);
+            let paths = as_released_paths(stream, runs, n)?;
+            released.push(n, realised_curve(&paths, CycleSize::Length, mass)?);
+            corrected.push(n, realised_curve(&paths, CycleSize::Foreign, mass)?);
+            local.push(n, local_curve(&paths, epsilon));
             let epsilons = visits(&paths[0]).into_iter().map(|visits| exact_epsilon(mu * visits.sqrt()));
             local_exact.push(n, epsilons.collect::<Result<_>>()?);
             let mut values = Vec::new();
@@ -139,9 +135,8 @@ mod tests {
     #[test]
     fn released_losses_are_those_of_the_program() -> Result<()> {
         let (n, recorded, spread) = (5, 2.415_157_909, 0.043);
-        let paths =
-            Seed(3).run(40, |rng| as_released_path(n, rng)).into_iter().collect::<Result<Vec<Path>>>()?;
-        let losses = realised_curve(&paths, CycleSize::Length, DELTA, |m| 0.1 / (m as f64).sqrt())?;
+        let paths = as_released_paths(Seed(3), 40, n)?;
+        let losses = realised_curve(&paths, CycleSize::Length, |m| 0.1 / (m as f64).sqrt())?;
         let mean = losses.iter().sum::<f64>() / losses.len() as f64;
         let error = spread * (1.0f64 / 10.0 + 1.0 / 40.0).sqrt();
         assert!((mean - recorded).abs() < 4.0 * error, "{mean} is not {recorded}");

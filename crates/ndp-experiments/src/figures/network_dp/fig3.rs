@@ -1,12 +1,11 @@
 //! `network-dp/fig3`: losses of realized walks for histograms, and what is guaranteed.
 
-use super::realised::{Spread, VISITS, as_released_path, local_curve, realised_curve};
+use super::realised::{DELTA, Spread, VISITS, as_released_paths, local_curve, realised_curve};
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::{Account, Observer, Protocol};
-use ndp_algos::walk::Path;
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
 use ndp_dp::shuffling::{Bound, Reports};
 use ndp_dp::{Delta, Grade, LossLaw, Mechanism, Neighbors, NoiseMultiplier, RandomizedResponse, calibration};
@@ -17,7 +16,6 @@ use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
 const EPSILONS: [f64; 2] = [0.1, 0.4];
 const USERS: [usize; 6] = [5, 10, 20, 50, 100, 200];
 const RUNS: u64 = 10;
-const DELTA: f64 = 1e-7;
 /// Labels of the certified curve; this number is our choice.
 const LABELS: u32 = 10;
 /// The δ of the certified curves.
@@ -99,13 +97,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let mut local = Spread::new(RELEASED);
         let (mut certified, mut received, mut all_seen) = (Vec::new(), Vec::new(), Vec::new());
         for &n in users {
-            let paths = stream
-                .run(runs, |rng| as_released_path(n, rng))
-                .into_iter()
-                .collect::<Result<Vec<Path>>>()?;
-            released.push(n, realised_curve(&paths, CycleSize::Length, DELTA, |m| mass(epsilon, m))?);
-            corrected.push(n, realised_curve(&paths, CycleSize::Foreign, DELTA, |m| mass(epsilon, m))?);
-            local.push(n, local_curve(&paths, epsilon, DELTA)?);
+            let paths = as_released_paths(stream, runs, n)?;
+            released.push(n, realised_curve(&paths, CycleSize::Length, |m| mass(epsilon, m))?);
+            corrected.push(n, realised_curve(&paths, CycleSize::Foreign, |m| mass(epsilon, m))?);
+            local.push(n, local_curve(&paths, epsilon));
             let response = RandomizedResponse::with_epsilon(LABELS, epsilon)?;
             let histogram = CompleteHistogram { walk: CompleteWalk::new(n, VISITS * n)?, response };
             let total = Delta::new(TOTAL_DELTA)?;

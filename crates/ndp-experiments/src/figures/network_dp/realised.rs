@@ -1,5 +1,6 @@
 //! What the figures of realised walks share.
 
+use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::{Observer, Protocol};
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
@@ -10,14 +11,26 @@ use ndp_graph::hitting::Start;
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_printed::network::realised::{CycleSize, pairwise_losses};
 use ndp_report::figure::{Kind, Series};
-use rand::Rng;
 
 /// Steps per user.
 pub(super) const VISITS: usize = 100;
+/// The `δ` of one contribution.
+pub(super) const DELTA: f64 = 1e-7;
 
-/// A walk of `100 n - 1` steps, as the program draws it.
-pub(super) fn as_released_path(n: usize, rng: &mut impl Rng) -> Result<Path> {
-    Ok(CompleteWalk::new(n, VISITS * n - 1)?.sample(rng))
+/// Walks of `100 n - 1` steps, as the program draws them.
+pub(super) fn as_released_paths(seed: Seed, runs: u64, n: usize) -> Result<Vec<Path>> {
+    let walk = CompleteWalk::new(n, VISITS * n - 1)?;
+    Ok(seed.run(runs, |rng| walk.sample(rng)))
+}
+
+/// The Gaussian parameter of one contribution under the classic noise for `(ε, 1e-7)`.
+pub(super) fn classic_mu(epsilon: f64) -> f64 {
+    epsilon / (2.0 * (1.25 / DELTA).ln()).sqrt()
+}
+
+/// `k` contributions by advanced composition, as in the program, which takes real numbers of them.
+pub(super) fn composed(epsilon: f64, k: f64) -> f64 {
+    (2.0 * k * (1.0 / DELTA).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1()
 }
 
 /// The loss of a sum towards one observer, averaged over the walk, when one contribution has `μ = Δ/σ`.
@@ -41,12 +54,11 @@ pub(super) fn averaged_epsilon(walk: CompleteWalk, mu: f64, delta: Delta) -> Res
 pub(super) fn realised_curve(
     paths: &[Path],
     size: CycleSize,
-    delta: f64,
     mass: impl Fn(usize) -> f64 + Copy,
 ) -> Result<Vec<f64>> {
     let mut values = Vec::new();
     for path in paths {
-        let losses = pairwise_losses(path, size, Delta::new(delta)?, mass)?.into_value();
+        let losses = pairwise_losses(path, size, Delta::new(DELTA)?, mass)?.into_value();
         values.extend(losses.indexed_iter().filter(|((u, v), _)| u != v).map(|(_, &loss)| loss));
     }
     Ok(values)
@@ -61,14 +73,8 @@ pub(super) fn visits(path: &Path) -> Vec<f64> {
 
 /// The local loss of every user of every walk: advanced composition over the user's contributions, as in the
 /// program.
-pub(super) fn local_curve(paths: &[Path], epsilon: f64, delta: f64) -> Result<Vec<f64>> {
-    let mut values = Vec::new();
-    for path in paths {
-        for k in visits(path) {
-            values.push((2.0 * k * (1.0 / delta).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1());
-        }
-    }
-    Ok(values)
+pub(super) fn local_curve(paths: &[Path], epsilon: f64) -> Vec<f64> {
+    paths.iter().flat_map(visits).map(|k| composed(epsilon, k)).collect()
 }
 
 /// The largest number of users for which the law of the walk's cost is computed.
