@@ -1,6 +1,7 @@
 //! The figures, one folder for each paper. How to add one: [`crate::registry`].
 
 pub mod beyond;
+mod capped_walks;
 pub mod contraction_fl;
 mod families;
 mod learning;

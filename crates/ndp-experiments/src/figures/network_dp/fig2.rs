@@ -2,36 +2,27 @@
 
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
-use crate::figures::learning::{
-    Agreement, Curve, Finals, NOISES, RECORDED_BY, Recorded, Runs, Setting, TEST_ROWS, accuracies, best_step,
-    differences, houses,
-};
+use crate::figures::capped_walks::{CAP, CLIP, DELTA, RELEASED_STEPS, T, finals, splits, walk, with_curves};
+use crate::figures::learning::{NOISES, RECORDED_BY, Recorded, accuracies, best_step, differences, houses};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::{Observer, Target};
-use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::walk::{Route, Update};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
 use ndp_dp::{Delta, Grade, Measure, Sigma};
-use ndp_report::figure::{Axis, Basis, Check, Figure, Panel, Scale, Series};
+use ndp_report::figure::{Basis, Check, Figure, Scale};
 use std::sync::LazyLock;
 
 /// What the authors' program plots (20 runs, 2000 users), at a few of its 200 points.
 static RECORDED: LazyLock<Vec<Recorded>> =
     LazyLock::new(|| Recorded::curves(include_str!("fig2_recorded.csv")).expect("a test reads the table"));
 const USERS: usize = 2000;
-const T: usize = 20_000;
-const DELTA: f64 = 1e-6;
-const CAP: usize = 12;
-const EVERY: usize = 100;
 const RUNS: u64 = 20;
-/// Norm to which the released program clips gradient plus noise.
-const CLIP: f64 = 0.4;
 /// Epsilon, and the released noise levels of the central, local and network curve.
 const RELEASED: [(f64, [f64; 3]); 2] = [
     (10.0, [0.696_820_770_826_682, 5.871_055_612_533_98, 1.227_015_364_146_962_6]),
     (1.0, [6.968_207_708_266_82, 46.868_737_550_456_29, 10.983_400_455_602_524]),
 ];
-const RELEASED_STEPS: [f64; 3] = [0.034_166_67, 0.067_333_33, 0.034_166_67];
 const NAMES: [&str; 3] = ["central", "local", "network"];
 
 /// `network-dp/fig2`.
@@ -47,36 +38,10 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
-/// The walk behind a curve. Users beyond their cap only add noise, in local SGD they do nothing; the
-/// curator's draws have no cap.
-fn walk(curve: usize, steps: usize, step: f64, update: Update) -> WalkSgd {
-    WalkSgd {
-        route: Route::Complete,
-        start: None,
-        steps,
-        step_size: StepSize::Constant(step),
-        domain: Domain::Unbounded,
-        cap: (curve != 0).then_some(CAP),
-        over_cap: if curve == 1 { OverCap::ForwardUnchanged } else { OverCap::NoiseOnly },
-        update,
-    }
-}
-
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let (rows, source) = houses(data)?;
     let steps = scale.pick(T, 2000);
-    let setting = Setting {
-        users: USERS,
-        test_rows: TEST_ROWS,
-        every: EVERY,
-        runs: scale.pick(RUNS, 2),
-        objective: true,
-        stride: 1,
-    };
-    let runs = Runs::prepare(&rows, setting, seed.fork("splits"))?;
-    // Step sizes are compared by the last objective alone.
-    let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
-    let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
+    let (runs, tuning) = splits(&rows, USERS, steps, [scale.pick(RUNS, 2), scale.pick(4, 1)], seed)?;
     let delta = Delta::new(DELTA)?;
     let released_model = Linear { intercept: true, ..Linear::from(LinearLoss::Logistic) };
     let sound_model = Linear::from(LinearLoss::Logistic);
@@ -110,6 +75,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .finding("The sound noise of the walk is that of the law of its cost, which asks for less than the best Rényi order does.")
         .finding("Sound steps are the best of 10 between 1e-4 and 2 on separate runs; released steps are those of the program.")
         .columns(2);
+    let recorded = (scale == Scale::Paper && source.real).then_some((&RECORDED[..], RUNS as f64));
     let mut views = Vec::new();
     for (epsilon, released) in RELEASED {
         let kinds = [Grade::UpperBound; NAMES.len()];
@@ -118,12 +84,12 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         for (k, name) in NAMES.into_iter().enumerate() {
             let forked = seed.fork(&format!("{name} {epsilon}"));
             let update = Update::AsReleased { clip: CLIP };
-            let as_released = walk(k, steps, RELEASED_STEPS[k], update);
+            let as_released = walk(k, Route::Complete, steps, RELEASED_STEPS[k], update);
             let curve =
                 runs.walk(&released_model, &as_released, Sigma::new(released[k])?, forked.fork("released"))?;
             printed.push((format!("{name}, as released"), Grade::Printed, curve));
 
-            let walked = walk(k, steps, 1.0, Update::Sound);
+            let walked = walk(k, Route::Complete, steps, 1.0, Update::Sound);
             let training = match k {
                 0 => Training::Central(walked),
                 1 => Training::Local { contributions: CAP },
@@ -134,10 +100,19 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             let sigma =
                 PrivateTraining::new(USERS, constants, training)?.noise_for(&[Observer::node(0)], &target)?;
             let step = best_step(|step| {
-                tuning.walk(&sound_model, &walk(k, steps, step, Update::Sound), sigma, forked.fork("tuning"))
+                tuning.walk(
+                    &sound_model,
+                    &walk(k, Route::Complete, steps, step, Update::Sound),
+                    sigma,
+                    forked.fork("tuning"),
+                )
             })?;
-            let curve =
-                runs.walk(&sound_model, &walk(k, steps, step, Update::Sound), sigma, forked.fork("sound"))?;
+            let curve = runs.walk(
+                &sound_model,
+                &walk(k, Route::Complete, steps, step, Update::Sound),
+                sigma,
+                forked.fork("sound"),
+            )?;
             figure = figure
                 .parameter(format!("{name}, epsilon {epsilon}: sound sigma"), sigma.get())
                 .parameter(format!("{name}, epsilon {epsilon}: sound step"), step)
@@ -157,74 +132,22 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             &[(2.0, &network), (-1.0, &central), (-1.0, &local)],
             0.0,
         ));
-        let finals: Vec<Finals> = (printed.iter().zip(&sound).zip(NAMES))
-            .map(|((released, sound), name)| {
-                let both = [&released.2, &sound.2].map(|curve| Some(curve.last_accuracies()));
-                (name.to_owned(), both.to_vec())
-            })
-            .collect();
+        let finals = finals(&NAMES, &printed, &sound);
         let pairs = [["network", "local"], ["network", "central"]];
         views.push(accuracies(format!("epsilon {epsilon}: accuracy"), &NOISES, &finals));
         views.push(differences(format!("epsilon {epsilon}: run by run"), &NOISES, &finals, &pairs));
-        for (mode, curves) in [("as released", &printed), ("sound", &sound)] {
-            for objective in [true, false] {
-                let what = if objective { "objective" } else { "test accuracy" };
-                let mut panel = Panel::curves(
-                    format!("epsilon {epsilon}, {mode}: {what}"),
-                    Axis::linear("step"),
-                    Axis::linear(what).range(if objective { 0.1 } else { 0.4 }, f64::INFINITY),
-                );
-                for (name, grade, curve) in curves {
-                    panel = panel.with(if objective {
-                        curve.objective(name, *grade)
-                    } else {
-                        curve.accuracy(name, *grade)
-                    });
-                }
-                if mode == "as released" && scale == Scale::Paper && source.real {
-                    panel = panel.with_all(recorded(epsilon, objective));
-                }
-                figure = figure.panel(panel);
-            }
-        }
-        if scale == Scale::Paper && source.real {
-            figure = figure.note(format!("epsilon {epsilon}: recorded points"), agreement(epsilon, &printed));
-        }
+        figure = with_curves(figure, epsilon, [&printed, &sound], recorded);
     }
     Ok(figure.drawn_as(views))
-}
-
-/// The curves that the authors' program recorded.
-fn recorded(epsilon: f64, objective: bool) -> Vec<Series> {
-    let curves = RECORDED.iter().filter(|r| r.epsilon == epsilon);
-    curves.map(|r| r.series(objective)).collect()
-}
-
-/// How the recorded means compare with ours.
-fn agreement(epsilon: f64, curves: &[(String, Grade, Curve)]) -> serde_json::Value {
-    let mut agreement = Agreement::NONE;
-    for record in RECORDED.iter().filter(|r| r.epsilon == epsilon) {
-        let Some((.., curve)) = curves.iter().find(|(name, ..)| name.starts_with(&record.name)) else {
-            continue;
-        };
-        for (ours, theirs) in [(&curve.objective, &record.objective), (&curve.accuracy, &record.accuracy)] {
-            agreement.count(ours, EVERY, &record.steps, theirs, RUNS as f64);
-        }
-    }
-    agreement.note()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::capped_walks::require_whole;
 
     #[test]
     fn the_recorded_table_is_whole() {
-        assert_eq!(RECORDED.len(), 6);
-        for curve in RECORDED.iter() {
-            assert_eq!((curve.steps.len(), curve.objective.len(), curve.accuracy.len()), (13, 13, 13));
-            assert_eq!((curve.steps[0], curve.steps[12]), (100, 19_900));
-        }
-        assert_eq!(RECORDED[0].objective[0].0, 0.663693);
+        require_whole(&RECORDED, 6, 0.663693);
     }
 }

@@ -2,16 +2,16 @@
 
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
+use crate::figures::capped_walks::{CAP, CLIP, DELTA, RELEASED_STEPS, T, finals, splits, walk, with_curves};
 use crate::figures::families;
 use crate::figures::learning::{
-    Agreement, Curve, Finals, RECORDED_BY, Recorded, Runs, Setting, TEST_ROWS, accuracies, best_step,
-    differences, houses, sampled_pairs,
+    Curve, RECORDED_BY, Recorded, Runs, TEST_ROWS, accuracies, best_step, differences, houses, sampled_pairs,
 };
 use crate::figures::walk_laws::PairAccounts;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_account::{Observer, Target};
-use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::walk::{Route, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
 use ndp_algos::walk::FinalToken;
 use ndp_dp::{Delta, Grade, Measure, Sigma};
@@ -25,23 +25,16 @@ static RECORDED: LazyLock<Vec<Recorded>> =
 /// On hypercube and geometric graph the noise is proved for the pairs of the sample alone.
 const CASES: [&str; 2] =
     ["with the released noise", "with the noise that is proved, on two graphs for sampled pairs"];
-const T: usize = 20_000;
-const DELTA: f64 = 1e-6;
-const CAP: usize = 12;
-const EVERY: usize = 100;
 const RUNS: u64 = 8;
 const RECORDED_RUNS: f64 = 4.0;
 const PAIRS: usize = 200;
 /// First visits are followed up to this step; later ones are charged as if they were at this step.
 const HORIZON: usize = 200;
-/// Norm to which the released program clips gradient plus noise.
-const CLIP: f64 = 0.4;
 /// Epsilon, and the released noise levels of the central and local curves and of every walk.
 const RELEASED: [(f64, [f64; 3]); 2] = [
     (10.0, [0.679_995_047_721_065_8, 5.871_055_612_534, 1.227_015_364_146_962_6]),
     (1.0, [6.799_950_477_210_658, 46.868_737_550_456, 10.983_400_455_602_524]),
 ];
-const RELEASED_STEPS: [f64; 3] = [0.034_166_67, 0.067_333_33, 0.034_166_67];
 const NAMES: [&str; 5] = ["central", "local", "complete", "hypercube", "geometric"];
 
 /// `random-walk/fig2`.
@@ -62,17 +55,10 @@ fn role(k: usize) -> usize {
     k.min(2)
 }
 
+/// The walk behind curve `k` of [`NAMES`], where the last two walk on these grounds.
 fn sgd(k: usize, grounds: &[Route], steps: usize, step: f64, update: Update) -> WalkSgd {
-    WalkSgd {
-        route: if k < 3 { Route::Complete } else { grounds[k - 3].clone() },
-        start: None,
-        steps,
-        step_size: StepSize::Constant(step),
-        domain: Domain::Unbounded,
-        cap: (k != 0).then_some(CAP),
-        over_cap: if k == 1 { OverCap::ForwardUnchanged } else { OverCap::NoiseOnly },
-        update,
-    }
+    let route = if k < 3 { Route::Complete } else { grounds[k - 3].clone() };
+    walk(k, route, steps, step, update)
 }
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
@@ -80,18 +66,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let steps = scale.pick(T, 1000);
     let dimension = scale.pick(11, 6);
     let users = 1 << dimension;
-    let setting = Setting {
-        users,
-        test_rows: TEST_ROWS,
-        every: EVERY,
-        runs: scale.pick(RUNS, 2),
-        objective: true,
-        stride: 1,
-    };
-    let runs = Runs::prepare(&rows, setting, seed.fork("splits"))?;
-    // Step sizes are compared by the last objective alone.
-    let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
-    let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
+    let (runs, tuning) = splits(&rows, users, steps, [scale.pick(RUNS, 2), scale.pick(4, 1)], seed)?;
     let delta = Delta::new(DELTA)?;
     let model = Linear::from(LinearLoss::Logistic);
     let bounds = DataBounds::default();
@@ -161,6 +136,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         )
         .finding("Sound steps are the best of 10 between 1e-4 and 2 on separate runs; released steps are those of the program.")
         .columns(2);
+    let recorded = (scale == Scale::Paper && source.real).then_some((&RECORDED[..], RECORDED_RUNS));
     let mut views = Vec::new();
     for (epsilon, released) in RELEASED {
         let mut printed = Vec::new();
@@ -219,12 +195,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                     0.0,
                 ));
         }
-        let finals: Vec<Finals> = (printed.iter().zip(&sound).zip(NAMES))
-            .map(|((released, sound), name)| {
-                let both = [&released.2, &sound.2].map(|curve| Some(curve.last_accuracies()));
-                (name.to_owned(), both.to_vec())
-            })
-            .collect();
+        let finals = finals(&NAMES, &printed, &sound);
         let pairs: Vec<[&str; 2]> = NAMES[..2]
             .iter()
             .rev()
@@ -232,15 +203,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             .collect();
         views.push(accuracies(format!("epsilon {epsilon}: accuracy"), &CASES, &finals));
         views.push(differences(format!("epsilon {epsilon}: run by run"), &CASES, &finals, &pairs));
-        for (mode, curves) in [("as released", &printed), ("sound", &sound)] {
-            for objective in [true, false] {
-                let with_recorded = mode == "as released" && scale == Scale::Paper && source.real;
-                figure = figure.panel(panel(epsilon, mode, curves, objective, with_recorded));
-            }
-        }
-        if scale == Scale::Paper && source.real {
-            figure = figure.note(format!("epsilon {epsilon}: recorded points"), agreement(epsilon, &printed));
-        }
+        figure = with_curves(figure, epsilon, [&printed, &sound], recorded);
     }
     noises = noises.row_name(0.0, "hypercube, epsilon 10").row_name(1.0, "geometric, epsilon 10");
     noises = noises.row_name(2.0, "hypercube, epsilon 1").row_name(3.0, "geometric, epsilon 1");
@@ -282,57 +245,13 @@ fn released_runs(runs: &Runs, walk: &WalkSgd, sigma: Sigma, seed: Seed) -> Resul
     })
 }
 
-fn panel(
-    epsilon: f64,
-    mode: &str,
-    curves: &[(String, Grade, Curve)],
-    objective: bool,
-    with_recorded: bool,
-) -> Panel {
-    let what = if objective { "objective" } else { "test accuracy" };
-    let least = if objective { 0.1 } else { 0.4 };
-    let mut panel = Panel::curves(
-        format!("epsilon {epsilon}, {mode}: {what}"),
-        Axis::linear("step"),
-        Axis::linear(what).range(least, f64::INFINITY),
-    );
-    for (name, grade, curve) in curves {
-        panel =
-            panel.with(if objective { curve.objective(name, *grade) } else { curve.accuracy(name, *grade) });
-    }
-    if with_recorded {
-        let recorded = RECORDED.iter().filter(|r| r.epsilon == epsilon);
-        let series: Vec<Series> = recorded.map(|r| r.series(objective)).collect();
-        panel = panel.with_all(series);
-    }
-    panel
-}
-
-/// How the recorded means compare with ours.
-fn agreement(epsilon: f64, curves: &[(String, Grade, Curve)]) -> serde_json::Value {
-    let mut agreement = Agreement::NONE;
-    for record in RECORDED.iter().filter(|r| r.epsilon == epsilon) {
-        let Some((.., curve)) = curves.iter().find(|(name, ..)| name.starts_with(&record.name)) else {
-            continue;
-        };
-        for (ours, theirs) in [(&curve.objective, &record.objective), (&curve.accuracy, &record.accuracy)] {
-            agreement.count(ours, EVERY, &record.steps, theirs, RECORDED_RUNS);
-        }
-    }
-    agreement.note()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::figures::capped_walks::require_whole;
 
     #[test]
     fn the_recorded_table_is_whole() {
-        assert_eq!(RECORDED.len(), 10);
-        for curve in RECORDED.iter() {
-            assert_eq!((curve.steps.len(), curve.objective.len(), curve.accuracy.len()), (13, 13, 13));
-            assert_eq!((curve.steps[0], curve.steps[12]), (100, 19_900));
-        }
-        assert_eq!(RECORDED[0].objective[0].0, 0.669129);
+        require_whole(&RECORDED, 10, 0.669129);
     }
 }
