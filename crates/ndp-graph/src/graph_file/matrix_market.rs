@@ -31,39 +31,22 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
             continue;
         }
         let fields: Vec<&str> = text.split_whitespace().collect();
-        let whole = |at: usize| fields.get(at).and_then(|field| field.parse::<usize>().ok());
         let Some((nodes, count)) = size else {
-            let (Some(rows), Some(columns), Some(count)) = (whole(0), whole(1), whole(2)) else {
-                return Err(fail("must have three whole numbers: rows, columns, entries"));
-            };
-            if rows != columns {
-                return Err(fail("must have as many columns as rows: a graph has a square matrix"));
-            }
-            require_ids(rows)?;
-            size = Some((rows, count));
+            let announced = announced(&fields).map_err(fail)?;
+            require_ids(announced.0)?;
+            size = Some(announced);
             continue;
         };
-        let (Some(u), Some(v)) = (whole(0), whole(1)) else {
-            return Err(fail("must begin with two whole numbers"));
-        };
-        if !(1..=nodes).contains(&u) || !(1..=nodes).contains(&v) {
-            return Err(fail("names a row or column outside the matrix"));
-        }
+        let (u, v) = place(&fields, nodes).map_err(fail)?;
         entries += 1;
         if entries > count {
             return Err(fail("is an entry more than the file announces"));
         }
-        let mut weight = 1.0;
-        if !pattern {
-            let value = fields.get(2).and_then(|field| field.parse::<f64>().ok());
-            let value =
-                value.filter(|x| x.is_finite()).ok_or_else(|| fail("must end with a finite number"))?;
-            if value == 0.0 {
-                continue;
-            }
-            extra |= value != 1.0;
-            weight = value;
+        let weight = if pattern { 1.0 } else { value(&fields).map_err(fail)? };
+        if weight == 0.0 {
+            continue;
         }
+        extra |= weight != 1.0;
         arcs.push((u - 1, v - 1));
         weights.push(weight);
         if symmetric && u != v {
@@ -108,6 +91,38 @@ fn banner(text: &str) -> Result<(bool, bool), &'static str> {
         }
         _ => Err("must announce a matrix in coordinate format"),
     }
+}
+
+/// The number of nodes, and of entries.
+fn announced(fields: &[&str]) -> Result<(usize, usize), &'static str> {
+    let (Some(rows), Some(columns), Some(count)) = (whole(fields, 0), whole(fields, 1), whole(fields, 2))
+    else {
+        return Err("must have three whole numbers: rows, columns, entries");
+    };
+    if rows != columns {
+        return Err("must have as many columns as rows: a graph has a square matrix");
+    }
+    Ok((rows, count))
+}
+
+/// The row and the column of an entry, from 1.
+fn place(fields: &[&str], nodes: usize) -> Result<(usize, usize), &'static str> {
+    let (Some(u), Some(v)) = (whole(fields, 0), whole(fields, 1)) else {
+        return Err("must begin with two whole numbers");
+    };
+    if !(1..=nodes).contains(&u) || !(1..=nodes).contains(&v) {
+        return Err("names a row or column outside the matrix");
+    }
+    Ok((u, v))
+}
+
+fn value(fields: &[&str]) -> Result<f64, &'static str> {
+    let value = fields.get(2).and_then(|field| field.parse::<f64>().ok());
+    value.filter(|x| x.is_finite()).ok_or("must end with a finite number")
+}
+
+fn whole(fields: &[&str], at: usize) -> Option<usize> {
+    fields.get(at)?.parse().ok()
 }
 
 const MAX_LINE: u64 = 1 << 16;
