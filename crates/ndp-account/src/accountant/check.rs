@@ -75,13 +75,7 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         return least_noise_of_mean(accounts, target.measure, allowed);
     }
     target.require_answered(accounts)?;
-    // At this noise every pair with a loss uses some share of its limit, and an observer of one noisy release
-    // uses all of it.
-    let first = match target.allowed {
-        Allowed::Worst(allowed) => target.measure.largest_mu(allowed)?.mu().recip(),
-        _ => 1.0,
-    };
-    let mut first = NoiseMultiplier::new(if first.is_normal() { first } else { 1.0 })?;
+    let mut first = first_noise(target)?;
     let mut factor = 16.0;
     let mut noise: Option<NoiseMultiplier> = None;
     let mut digits = 1e-12;
@@ -154,6 +148,16 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     }
     target.require_limits(accounts)?;
     Err(Error::NoNoiseNeeded)
+}
+
+/// A noise at which every pair with a loss uses some share of its limit, and an observer of one noisy release
+/// uses all of it.
+fn first_noise(target: &Target) -> Result<NoiseMultiplier, Error> {
+    let first = match target.allowed {
+        Allowed::Worst(allowed) => target.measure.largest_mu(allowed)?.mu().recip(),
+        _ => 1.0,
+    };
+    Ok(NoiseMultiplier::new(if first.is_normal() { first } else { 1.0 })?)
 }
 
 /// A smaller noise to see whether any pair has a loss, by a factor that is squared each time; `None` at the

@@ -10,7 +10,7 @@ use crate::question::Chosen;
 use crate::show::{Answer, Exposed, Part, Sheet, data_of_pairs, sheet_of_pairs, show};
 use crate::{input, plain, question};
 use ndp_account::{Allowed, NodeNames, Observer, PairLedgers, Said, Statement, Target, named};
-use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, Odometer, Stated, Verdict};
+use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, NoiseMultiplier, Odometer, Stated, Verdict};
 use ndp_report::words;
 use rayon::prelude::*;
 use serde_json::json;
@@ -65,24 +65,12 @@ fn answer(asked: &Asked, quiet: bool) -> Result<Spent<'_>, Failure> {
             "a limit on the mean is no filter: runs chosen by what was seen need limits for pairs".into(),
         ));
     }
-    let mut ledgers = match (&target, asked.odometer) {
-        (Some(target), _) => PairLedgers::with_limits(names.clone(), target.clone())?,
-        (None, Some(rho)) => {
-            PairLedgers::with_odometer(names.clone(), Odometer::new(rho, Delta::new(asked.target.delta)?)?)
-        }
-        (None, None) => PairLedgers::new(names.clone()),
-    };
+    let mut ledgers = empty(asked, names.clone(), target.as_ref())?;
     let adaptivity = if asked.adaptive { Adaptivity::OnSeen } else { Adaptivity::Fixed };
     let (mut runs, mut together) = (Vec::new(), None);
     let coverage = chosen.audience.coverage_of_looked_at();
     for run in &asked.runs {
-        let parsed = run.rsplit_once('@').and_then(|(name, noise)| Some((name, noise.parse::<f64>().ok()?)));
-        let (name, noise) = parsed.ok_or_else(|| {
-            Failure::Usage(format!(
-                "a run is a protocol, `@` and a noise, such as muffliato:rounds=8@2; got {run:?}"
-            ))
-        })?;
-        let noise = question::noise(noise, 1.0)?;
+        let (name, noise) = parsed(run)?;
         let (protocol, parameters) =
             question::protocol(name, &matrix, patience::told(asked.effort.patience))?;
         let protocol = protocol.for_every_pair();
@@ -134,6 +122,28 @@ fn answer(asked: &Asked, quiet: bool) -> Result<Spent<'_>, Failure> {
         found.margin = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
     }
     Ok(found)
+}
+
+/// Ledgers without runs, with the limits or the odometer that were asked for.
+fn empty(asked: &Asked, names: NodeNames, target: Option<&Target>) -> Result<PairLedgers, Failure> {
+    Ok(match (target, asked.odometer) {
+        (Some(target), _) => PairLedgers::with_limits(names, target.clone())?,
+        (None, Some(rho)) => {
+            PairLedgers::with_odometer(names, Odometer::new(rho, Delta::new(asked.target.delta)?)?)
+        }
+        (None, None) => PairLedgers::new(names),
+    })
+}
+
+/// The protocol and the noise of a run.
+fn parsed(run: &str) -> Result<(&str, NoiseMultiplier), Failure> {
+    let parsed = run.rsplit_once('@').and_then(|(name, noise)| Some((name, noise.parse::<f64>().ok()?)));
+    let (name, noise) = parsed.ok_or_else(|| {
+        Failure::Usage(format!(
+            "a run is a protocol, `@` and a noise, such as muffliato:rounds=8@2; got {run:?}"
+        ))
+    })?;
+    Ok((name, question::noise(noise, 1.0)?))
 }
 
 impl Answer for Spent<'_> {
