@@ -100,11 +100,11 @@ impl TransitionMatrix {
         // The uniform law is stationary where as much flows into every node as out of it. Entries of the
         // diagonal are left out, which hide rare moves.
         let (mut into, mut out) = (vec![0.0_f64; n], vec![0.0_f64; n]);
-        for u in 0..n {
+        for (u, out) in out.iter_mut().enumerate() {
             let (columns, weights) = self.csr().row(u);
             for (&v, w) in columns.iter().zip(weights).filter(|&(&v, _)| v as usize != u) {
                 into[v as usize] += w;
-                out[u] += w;
+                *out += w;
             }
         }
         if into.iter().zip(&out).all(|(into, out)| (into - out).abs() <= 1e-12 * out) {
