@@ -129,13 +129,13 @@ fn shuffling_bounds() {
         for &local in &NUMBERS {
             for &m in &COUNTS {
                 bound(shuffling::clones_delta(epsilon, local, m));
-                bound(shuffling::hoeffding_delta(epsilon, local, m));
-                bound(shuffling::bennett_delta(epsilon, local, m));
+                bound(shuffling::hoeffding_delta(epsilon, local, None, m));
+                bound(shuffling::bennett_delta(epsilon, local, None, m));
                 for labels in [0, 1, 2, 3, u32::MAX] {
                     bound(shuffling::rr_blanket_delta(epsilon, local, labels, m));
                     bound(shuffling::fixed_blanket_delta(epsilon, local, labels, m));
-                    bound(shuffling::rr_hoeffding_delta(epsilon, local, labels, m));
-                    bound(shuffling::rr_bennett_delta(epsilon, local, labels, m));
+                    bound(shuffling::hoeffding_delta(epsilon, local, Some(labels), m));
+                    bound(shuffling::bennett_delta(epsilon, local, Some(labels), m));
                 }
             }
         }

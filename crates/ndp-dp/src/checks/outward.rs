@@ -84,10 +84,10 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
         "efmrtt" => shuffling::efmrtt(x(0), n(1), delta(2)?)?.into_value(),
         "efmrtt_inverse" => shuffling::efmrtt_local_epsilon(x(0), n(1), delta(2)?)?,
         "clones_closed" => shuffling::clones_closed(x(0), n(1), delta(2)?)?.into_value(),
-        "hoeffding" => shuffling::hoeffding_delta(x(0), x(1), n(2))?.into_value(),
-        "bennett" => shuffling::bennett_delta(x(0), x(1), n(2))?.into_value(),
-        "rr_hoeffding" => shuffling::rr_hoeffding_delta(x(0), x(1), labels(2), n(3))?.into_value(),
-        "rr_bennett" => shuffling::rr_bennett_delta(x(0), x(1), labels(2), n(3))?.into_value(),
+        "hoeffding" => shuffling::hoeffding_delta(x(0), x(1), None, n(2))?.into_value(),
+        "bennett" => shuffling::bennett_delta(x(0), x(1), None, n(2))?.into_value(),
+        "rr_hoeffding" => shuffling::hoeffding_delta(x(0), x(1), Some(labels(2)), n(3))?.into_value(),
+        "rr_bennett" => shuffling::bennett_delta(x(0), x(1), Some(labels(2)), n(3))?.into_value(),
         other => panic!("no function {other}"),
     })
 }

@@ -1,6 +1,6 @@
 //! The smallest of all shuffling bounds that apply.
 
-use super::blanket::{bennett_delta, hoeffding_delta, rr_bennett_delta, rr_hoeffding_delta};
+use super::blanket::{bennett_delta, hoeffding_delta};
 use super::closed::{clones_closed, efmrtt};
 use super::exact::{MAX_REPORTS, MOST_REPORTS, clones, clones_delta, rr_blanket, rr_blanket_delta};
 use super::trinomial::Goal;
@@ -155,10 +155,8 @@ impl Reports {
                 Ok(UpperBound::new(profile(epsilon, local, labels)))
             }
             (Bound::Clones, _) => clones_delta(epsilon, local, count),
-            (Bound::Hoeffding, None) => hoeffding_delta(epsilon, local, count),
-            (Bound::Hoeffding, Some(labels)) => rr_hoeffding_delta(epsilon, local, labels, count),
-            (Bound::Bennett, None) => bennett_delta(epsilon, local, count),
-            (Bound::Bennett, Some(labels)) => rr_bennett_delta(epsilon, local, labels, count),
+            (Bound::Hoeffding, labels) => hoeffding_delta(epsilon, local, labels, count),
+            (Bound::Bennett, labels) => bennett_delta(epsilon, local, labels, count),
             (Bound::Blanket, Some(labels)) => rr_blanket_delta(epsilon, local, labels, count),
             (Bound::Blanket, None) => missing("blanket"),
             (Bound::Efmrtt, _) => missing("efmrtt"),
@@ -176,8 +174,8 @@ pub(crate) fn generic_epsilon(
     check_all(local_epsilon, m)?;
     let mut best = Best::new(local_epsilon, delta);
     best.offer_closed(m);
-    best.search(Bound::Hoeffding, 1, |epsilon| hoeffding_delta(epsilon, local_epsilon, m));
-    best.search(Bound::Bennett, 1, |epsilon| bennett_delta(epsilon, local_epsilon, m));
+    best.search(Bound::Hoeffding, 1, |epsilon| hoeffding_delta(epsilon, local_epsilon, None, m));
+    best.search(Bound::Bennett, 1, |epsilon| bennett_delta(epsilon, local_epsilon, None, m));
     let goal = Goal::Compare(delta.get());
     for count in summed(m) {
         best.search(Bound::Clones, count, |epsilon| clones(epsilon, local_epsilon, count, goal));
@@ -198,8 +196,8 @@ pub(crate) fn rr_epsilon(
     // Up to MAX_REPORTS the sum is computed without blocks, and its relaxations cannot be smaller.
     if m > MAX_REPORTS {
         best.offer_closed(m);
-        best.search(Bound::Hoeffding, 1, |epsilon| rr_hoeffding_delta(epsilon, local_epsilon, labels, m));
-        best.search(Bound::Bennett, 1, |epsilon| rr_bennett_delta(epsilon, local_epsilon, labels, m));
+        best.search(Bound::Hoeffding, 1, |epsilon| hoeffding_delta(epsilon, local_epsilon, Some(labels), m));
+        best.search(Bound::Bennett, 1, |epsilon| bennett_delta(epsilon, local_epsilon, Some(labels), m));
     }
     let goal = Goal::Compare(delta.get());
     for count in summed(m) {

@@ -18,62 +18,73 @@ use crate::randomized_response::check_labels;
 use crate::{Error, UpperBound};
 use ndp_numeric::rounding::{Interval, exp_up};
 
-/// The `δ` at `ε` of `m` shuffled `ε₀`-DP reports of any randomizer, by Hoeffding's inequality: an upper
-/// bound, at most 1, that tends to 1 as `ε → 0`.
+/// The `δ` at `ε` of `m` shuffled `ε₀`-DP reports, by Hoeffding's inequality: an upper bound, at most 1, that
+/// tends to 1 as `ε → 0`.
 ///
-/// Constants `g = e^{−ε₀}`, `b = (e^ε + 1)(e^{ε₀} − e^{−ε₀})`.
+/// Constants of any randomizer: `g = e^{−ε₀}`, `b = (e^ε + 1)(e^{ε₀} − e^{−ε₀})`; of `L`-ary randomized
+/// response: `g = γ`, `b = (1 − γ) L (e^ε + 1)`.
 ///
 /// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1`.
-pub(crate) fn hoeffding_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
-    check_all(epsilon, local_epsilon, m)?;
-    Ok(hoeffding(epsilon, local_epsilon, m, || Constants::generic(epsilon, local_epsilon)))
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1` and
+/// `labels ≥ 2`.
+pub(crate) fn hoeffding_delta(
+    epsilon: f64,
+    local: f64,
+    labels: Option<u32>,
+    m: u64,
+) -> Result<UpperBound<f64>, Error> {
+    check_all(epsilon, local, m)?;
+    labels.map_or(Ok(()), check_labels)?;
+    if let Some(edge) = edge(epsilon, local) {
+        return Ok(edge);
+    }
+    let k = Constants::new(epsilon, local, labels);
+    let (reports, two) = (Interval::count(m), Interval::new(2.0));
+    let hidden = -(-(two * (two * (k.log_a - k.log_b)).exp())).expm1();
+    let log_delta = two * k.log_b - Interval::new(4.0).ln() - k.log_a - k.log_g - reports.ln()
+        + reports * (-(k.g * hidden)).ln_1p();
+    Ok(below_one(log_delta))
 }
 
-/// The `δ` at `ε` of `m` shuffled `ε₀`-DP reports of any randomizer, by Bennett's inequality: an upper bound,
-/// at most 1, that tends to 1 as `ε → 0`.
+/// As [`hoeffding_delta`], by Bennett's inequality.
 ///
-/// Constants `g = e^{−ε₀}`, `b₊ = e^{ε₀}(1 − e^{ε−2ε₀})`, `c = e^{ε₀}(e^{2ε} + 1) − 2e^ε`; `c` is smaller
-/// than the published one and holds for every `ε₀`-DP randomizer.
+/// Constants of any randomizer: `g = e^{−ε₀}`, `b₊ = e^{ε₀}(1 − e^{ε−2ε₀})`, `c = e^{ε₀}(e^{2ε} + 1) − 2e^ε`;
+/// `c` is smaller than the published one and holds for every `ε₀`-DP randomizer. Of `L`-ary randomized
+/// response: `g = γ`, `b₊ = γ(1 − e^ε) + (1 − γ)L`, `c = γ(2 − γ)(e^ε − 1)² + (1 − γ)² L (e^{2ε} + 1)`.
 ///
 /// # Errors
 /// As [`hoeffding_delta`].
-pub(crate) fn bennett_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
-    check_all(epsilon, local_epsilon, m)?;
-    Ok(bennett(epsilon, local_epsilon, m, || Constants::generic(epsilon, local_epsilon)))
-}
-
-/// As [`hoeffding_delta`], for `L`-ary randomized response: `g = γ`, `b = (1 − γ) L (e^ε + 1)`.
-///
-/// # Errors
-/// As [`hoeffding_delta`]; [`Error::InvalidParameter`] also unless `labels ≥ 2`.
-pub(crate) fn rr_hoeffding_delta(
+pub(crate) fn bennett_delta(
     epsilon: f64,
-    local_epsilon: f64,
-    labels: u32,
+    local: f64,
+    labels: Option<u32>,
     m: u64,
 ) -> Result<UpperBound<f64>, Error> {
-    check_all(epsilon, local_epsilon, m)?;
-    check_labels(labels)?;
-    Ok(hoeffding(epsilon, local_epsilon, m, || {
-        Constants::randomized_response(epsilon, local_epsilon, labels)
-    }))
-}
-
-/// As [`bennett_delta`], for `L`-ary randomized response: `g = γ`, `b₊ = γ(1 − e^ε) + (1 − γ)L`,
-/// `c = γ(2 − γ)(e^ε − 1)² + (1 − γ)² L (e^{2ε} + 1)`.
-///
-/// # Errors
-/// As [`rr_hoeffding_delta`].
-pub(crate) fn rr_bennett_delta(
-    epsilon: f64,
-    local_epsilon: f64,
-    labels: u32,
-    m: u64,
-) -> Result<UpperBound<f64>, Error> {
-    check_all(epsilon, local_epsilon, m)?;
-    check_labels(labels)?;
-    Ok(bennett(epsilon, local_epsilon, m, || Constants::randomized_response(epsilon, local_epsilon, labels)))
+    check_all(epsilon, local, m)?;
+    labels.map_or(Ok(()), check_labels)?;
+    if let Some(edge) = edge(epsilon, local) {
+        return Ok(edge);
+    }
+    let k = Constants::new(epsilon, local, labels);
+    let (reports, two) = (Interval::count(m), Interval::new(2.0));
+    let beta = (k.log_a + k.log_b_plus - k.log_c).exp();
+    let log_r = -((k.log_c - two * k.log_b_plus).exp() * relative_deviance(beta));
+    // With A = 1 − g(1 − r) the powers A^m and (1 − g)^m differ by A^m (1 − (1 − x)^m), x = g r/A. For a
+    // large ε₀ both powers round to 1, and their difference would vanish: the bound would be too small.
+    let log_base = (k.g * log_r.expm1()).ln_1p();
+    let log_x = k.log_g + log_r - log_base;
+    // ln(−ln(1 − x)), which for small x lies between ln x and ln x + 2x.
+    let log_power = if log_x.high() < -30.0 {
+        Interval::between(log_x.low(), (log_x + two * log_x.exp()).high())
+    } else {
+        (-(-log_x.exp().min(Interval::ONE)).ln_1p()).ln()
+    };
+    let log_z = log_power + reports.ln();
+    // 1 − e^{−z} is at most z.
+    let log_difference = if log_z.high() < -35.0 { log_z } else { (-log_z.exp()).log1m_exp() };
+    let log_delta =
+        k.log_b_plus - beta.ln_1p().ln() + reports * log_base + log_difference - k.log_g - reports.ln();
+    Ok(below_one(log_delta))
 }
 
 /// Logarithms of the constants of the module's table, for `0 < ε < ε₀`, and `g` itself.
@@ -87,6 +98,13 @@ struct Constants {
 }
 
 impl Constants {
+    fn new(epsilon: f64, local: f64, labels: Option<u32>) -> Self {
+        match labels {
+            None => Self::generic(epsilon, local),
+            Some(labels) => Self::randomized_response(epsilon, local, labels),
+        }
+    }
+
     fn generic(epsilon: f64, local: f64) -> Self {
         let (epsilon, local, two) = (Interval::new(epsilon), Interval::new(local), Interval::new(2.0));
         Self {
@@ -120,42 +138,6 @@ impl Constants {
                 .log_add_exp(two * log_rest + all.ln() + Interval::ZERO.log_add_exp(two * epsilon)),
         }
     }
-}
-
-fn hoeffding(epsilon: f64, local: f64, m: u64, constants: impl FnOnce() -> Constants) -> UpperBound<f64> {
-    if let Some(edge) = edge(epsilon, local) {
-        return edge;
-    }
-    let k = constants();
-    let (reports, two) = (Interval::count(m), Interval::new(2.0));
-    let hidden = -(-(two * (two * (k.log_a - k.log_b)).exp())).expm1();
-    let log_delta = two * k.log_b - Interval::new(4.0).ln() - k.log_a - k.log_g - reports.ln()
-        + reports * (-(k.g * hidden)).ln_1p();
-    below_one(log_delta)
-}
-
-fn bennett(epsilon: f64, local: f64, m: u64, constants: impl FnOnce() -> Constants) -> UpperBound<f64> {
-    if let Some(edge) = edge(epsilon, local) {
-        return edge;
-    }
-    let k = constants();
-    let (reports, two) = (Interval::count(m), Interval::new(2.0));
-    let beta = (k.log_a + k.log_b_plus - k.log_c).exp();
-    let log_r = -((k.log_c - two * k.log_b_plus).exp() * relative_deviance(beta));
-    // With A = 1 − g(1 − r) the powers A^m and (1 − g)^m differ by A^m (1 − (1 − x)^m), x = g r/A. For a
-    // large ε₀ both powers round to 1, and their difference would vanish: the bound would be too small.
-    let log_base = (k.g * log_r.expm1()).ln_1p();
-    let log_x = k.log_g + log_r - log_base;
-    // ln(−ln(1 − x)), which for small x lies between ln x and ln x + 2x.
-    let log_power = if log_x.high() < -30.0 {
-        Interval::between(log_x.low(), (log_x + two * log_x.exp()).high())
-    } else {
-        (-(-log_x.exp().min(Interval::ONE)).ln_1p()).ln()
-    };
-    let log_z = log_power + reports.ln();
-    // 1 − e^{−z} is at most z.
-    let log_difference = if log_z.high() < -35.0 { log_z } else { (-log_z.exp()).log1m_exp() };
-    below_one(k.log_b_plus - beta.ln_1p().ln() + reports * log_base + log_difference - k.log_g - reports.ln())
 }
 
 /// `(1 + v) ln(1 + v) − v` for `v ≥ 0`, nonnegative and increasing, about `v²/2` near 0.
@@ -209,20 +191,24 @@ mod tests {
         let value = |x: Result<UpperBound<f64>, Error>| x.map(UpperBound::into_value);
         for (epsilon, local, expected) in HOEFFDING {
             assert_relative_eq!(
-                value(hoeffding_delta(epsilon, local, 5000))?,
+                value(hoeffding_delta(epsilon, local, None, 5000))?,
                 expected,
                 max_relative = 1e-11
             );
         }
         for (epsilon, local, expected) in BENNETT {
-            assert_relative_eq!(value(bennett_delta(epsilon, local, 5000))?, expected, max_relative = 1e-11);
+            assert_relative_eq!(
+                value(bennett_delta(epsilon, local, None, 5000))?,
+                expected,
+                max_relative = 1e-11
+            );
         }
         for (epsilon, local, expected) in RR_HOEFFDING {
-            let delta = value(rr_hoeffding_delta(epsilon, local, 4, 5000))?;
+            let delta = value(hoeffding_delta(epsilon, local, Some(4), 5000))?;
             assert_relative_eq!(delta, expected, max_relative = 1e-11);
         }
         for (epsilon, local, expected) in RR_BENNETT {
-            let delta = value(rr_bennett_delta(epsilon, local, 4, 5000))?;
+            let delta = value(bennett_delta(epsilon, local, Some(4), 5000))?;
             assert_relative_eq!(delta, expected, max_relative = 1e-11);
         }
         Ok(())
@@ -243,10 +229,10 @@ mod tests {
             for local in [0.0, 1e-9, 1.0, 1e4] {
                 for epsilon in [0.0, 1e-12, 0.5, 9e3, 1e4] {
                     for delta in [
-                        hoeffding_delta(epsilon, local, m)?,
-                        bennett_delta(epsilon, local, m)?,
-                        rr_hoeffding_delta(epsilon, local, 7, m)?,
-                        rr_bennett_delta(epsilon, local, 7, m)?,
+                        hoeffding_delta(epsilon, local, None, m)?,
+                        bennett_delta(epsilon, local, None, m)?,
+                        hoeffding_delta(epsilon, local, Some(7), m)?,
+                        bennett_delta(epsilon, local, Some(7), m)?,
                     ] {
                         assert!((0.0..=1.0).contains(delta.value()));
                         assert!(epsilon < local || *delta.value() == 0.0);
@@ -270,13 +256,13 @@ mod tests {
     #[test]
     fn bad_input_is_refused() {
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
-            assert!(matches!(hoeffding_delta(bad, 1.0, 10), Err(Error::InvalidEpsilon(_))));
-            assert!(matches!(bennett_delta(0.1, bad, 10), Err(Error::InvalidEpsilon(_))));
-            assert!(matches!(rr_hoeffding_delta(0.1, bad, 3, 10), Err(Error::InvalidEpsilon(_))));
-            assert!(matches!(rr_bennett_delta(bad, 1.0, 3, 10), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(hoeffding_delta(bad, 1.0, None, 10), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(bennett_delta(0.1, bad, None, 10), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(hoeffding_delta(0.1, bad, Some(3), 10), Err(Error::InvalidEpsilon(_))));
+            assert!(matches!(bennett_delta(bad, 1.0, Some(3), 10), Err(Error::InvalidEpsilon(_))));
         }
-        assert_eq!(refused(hoeffding_delta(0.1, 1.0, 0)), Some("the number of shuffled reports"));
-        assert_eq!(refused(rr_bennett_delta(0.1, 1.0, 1, 10)), Some("the number of labels"));
+        assert_eq!(refused(hoeffding_delta(0.1, 1.0, None, 0)), Some("the number of shuffled reports"));
+        assert_eq!(refused(bennett_delta(0.1, 1.0, Some(1), 10)), Some("the number of labels"));
     }
 
     proptest! {
@@ -297,10 +283,10 @@ mod tests {
             let up = |delta: f64| delta * (1.0 + 1e-10) + 1e-270;
             type Bound = fn(f64, f64, u32, u64) -> Result<UpperBound<f64>, Error>;
             let closed: [(Bound, f64); 4] = [
-                (|e, l, _, m| hoeffding_delta(e, l, m), clones),
-                (|e, l, _, m| bennett_delta(e, l, m), blanket),
-                (rr_hoeffding_delta, blanket),
-                (rr_bennett_delta, blanket),
+                (|e, l, _, m| hoeffding_delta(e, l, None, m), clones),
+                (|e, l, _, m| bennett_delta(e, l, None, m), blanket),
+                (|e, l, labels, m| hoeffding_delta(e, l, Some(labels), m), blanket),
+                (|e, l, labels, m| bennett_delta(e, l, Some(labels), m), blanket),
             ];
             for (bound, exact) in closed {
                 let here = *bound(epsilon, local, labels, m)?.value();

@@ -41,7 +41,7 @@ pub use exact::{MAX_REPORTS, MOST_REPORTS, fixed_blanket_delta};
 #[cfg(test)]
 pub(crate) use {
     best::{generic_epsilon, rr_epsilon},
-    blanket::{bennett_delta, hoeffding_delta, rr_bennett_delta, rr_hoeffding_delta},
+    blanket::{bennett_delta, hoeffding_delta},
     closed::{clones_closed, efmrtt, efmrtt_gamma, efmrtt_local_epsilon},
     exact::{clones_delta, rr_blanket_delta},
 };
