@@ -46,8 +46,8 @@ pub struct AccountOptions {
     pub sweeps_from: usize,
     /// Whether messages may not reach the observer, independently of data and noises. What is then seen is
     /// part of what is seen if all arrive. The account counts all of them, and is an upper bound. It is none
-    /// where a node goes on without a message that it should have received: a sum without one addend lacks its
-    /// noise, and is another program.
+    /// where a node goes on without a message that it should have received: a sum without one addend lacks
+    /// its noise, and is another program.
     pub some_lost: bool,
     /// Stops the account, and computations that later questions start.
     pub stop: Stop,

@@ -122,10 +122,8 @@ macro_rules! mechanism {
             fn epsilon(&self, py: Python<'_>, #[pyo3(from_py_with = a_delta)] delta: f64) -> Result<Number, Fault> {
                 let $e = self.inner.clone();
                 let ($delta, relation) = (delta, crate::accountants::common::Release::relation(self));
-                run(py, move || {
-                    let found: Result<Number, Fault> = (|| $epsilon_body)();
-                    Ok::<_, Fault>(found?.between(relation))
-                })
+                let body = move || -> Result<Number, Fault> { $epsilon_body };
+                run(py, move || Ok::<_, Fault>(body()?.between(relation)))
             }
 
             /// The smallest known delta at an epsilon.
@@ -141,10 +139,8 @@ macro_rules! mechanism {
             fn delta(&self, py: Python<'_>, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
                 let $d = self.inner.clone();
                 let ($epsilon, relation) = (epsilon, crate::accountants::common::Release::relation(self));
-                run(py, move || {
-                    let found: Result<Number, Fault> = (|| $delta_body)();
-                    Ok::<_, Fault>(found?.between(relation))
-                })
+                let body = move || -> Result<Number, Fault> { $delta_body };
+                run(py, move || Ok::<_, Fault>(body()?.between(relation)))
             }
 
             fn __getnewargs__(&self) -> ($($ty,)*) {

@@ -6,6 +6,7 @@
 //! the view that every account here covers.
 
 mod attack;
+mod terms;
 
 use super::privacy::{self, GossipObserver, WalkPair};
 use super::{Constants, Domain, MeanEstimation, Objective};
@@ -16,8 +17,7 @@ use crate::walk::FinalToken;
 use crate::walk::graph::{ByCost, CostLaw, LocalLoss, Quick, least_noise_by_law};
 use attack::LastModel;
 use ndp_account::{
-    Account, Assumption, Attacker, By, Changes, Error, Noise, Observer, Protocol, RestsOn, Target, Terms,
-    accounts, least_noise,
+    Account, Attacker, By, Error, Observer, Protocol, RestsOn, Target, Terms, accounts, least_noise,
     parts::{at_most, bound_of_releases, ensure, of_outsider},
 };
 use ndp_dp::{Delta, Exact, Gdp, Measure, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
@@ -387,29 +387,6 @@ impl Protocol for PrivateTraining {
         let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
         let observer = observer.members().first().copied();
         Ok(Box::new(LastModel { training: self, u, observer, sigma }))
-    }
-}
-
-impl PrivateTraining {
-    /// All data of a user may change, so that each of its gradients changes by at most the sensitivity.
-    fn terms(&self) -> Terms {
-        let (on, section) = match &self.training {
-            Training::Federated(_) => ("every gradient, by its user", "Federated learning by contraction"),
-            Training::Walk { .. } if self.training.has_places() => ("every gradient", "Random walks"),
-            Training::Gossip { .. } => ("every gradient", "Muffliato"),
-            _ => ("every gradient", "Privacy amplification by decentralization"),
-        };
-        let terms = match &self.training {
-            Training::Central(_) => {
-                Terms::VALUES.trusting(Assumption::Curator).trusting(Assumption::CommonGradients)
-            }
-            Training::Federated(_) => Terms::VALUES.trusting(Assumption::Curator),
-            Training::Gossip { .. } => Terms::VALUES.trusting(Assumption::NothingPublished),
-            Training::Walk { final_model, .. } => final_model.kept(Terms::VALUES),
-            Training::Local { .. } => Terms::VALUES,
-        };
-        Terms { changes: Changes::EveryGradient, noise: Noise::on_gradients(on), ..terms }
-            .by("ndp_algos::sgd::PrivateTraining", section)
     }
 }
 

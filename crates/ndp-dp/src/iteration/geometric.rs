@@ -145,8 +145,9 @@ impl Geometric {
                 log_rest(longest - 1),
             )
         };
-        // Logarithms of terms that matter lie above -900, or are at most ln φ and covered by the factor: three
-        // roundings of 900 and 4,096 sums move the result by less than (2,700 + 4,096 + 100) 2^{-53} < 8e-13.
+        // Logarithms of terms that matter lie above -900, or are at most ln φ and covered by the factor:
+        // three roundings of 900 and 4,096 sums move the result by less than (2,700 + 4,096 + 100) 2^{-53} <
+        // 8e-13.
         let log_phi = ndp_numeric::logspace::log_add_exp(0.0, log_excess + 1e-12);
         (log_phi * ROUNDING).min(theta)
     }
@@ -314,10 +315,10 @@ const MAX_TERMS: u32 = 4096;
 /// 900. All terms are positive, and `ln(1 + x)` has no larger relative error than `x`.
 ///
 /// * Term by term, `p > 0.3`: the exponent `θ/g ≤ 64` moves `e^{θ/g} − 1` by `65 u`, at most 90 powers of `q`
-///   and as many sums by `3·90 u`; together below 350.
-/// * Polylogarithms: eighteen terms of at most `2.5` together, each right to `12 u`, for a result above `0.7`:
-///   `110 u`. As `Li_j` decreases in `j`, `Σ_j j θ^j/j! Li_j ≤ (θ + 1) Σ_j θ^j/j! Li_j`, so powers count
-///   `2·65 u`, and at most 300 sums as many; together below 600.
+/// and as many sums by `3·90 u`; together below 350. * Polylogarithms: eighteen terms of at most `2.5`
+/// together, each right to `12 u`, for a result above `0.7`: `110 u`. As `Li_j` decreases in `j`, `Σ_j j
+/// θ^j/j! Li_j ≤ (θ + 1) Σ_j θ^j/j! Li_j`, so powers count `2·65 u`, and at most 300 sums as many; together
+/// below 600.
 /// * Shifted, `θ > 64`: as `p ≥ 2^{−64}`, terms with exponents below `−82` do not matter; sums count
 ///   `(4096 + 2·82) u` in `ln φ ≥ θ + ln p > 19`, and its own sum `θ u/(θ + ln p) < 4 u`; together below 250.
 ///   For a smaller `p` the bound on the remainder is larger than the rounding.

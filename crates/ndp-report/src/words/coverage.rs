@@ -140,8 +140,8 @@ pub fn grade(grade: Grade, coverage: &Coverage) -> String {
     }
 }
 
-/// Why a limit is not met: of the pairs or observers looked at, as `what` says, the bounds of `check.exceeding`
-/// exceed it, and `check.violating` are proven to.
+/// Why a limit is not met: of the pairs or observers looked at, as `what` says, the bounds of
+/// `check.exceeding` exceed it, and `check.violating` are proven to.
 #[must_use]
 pub fn not_met(check: &Check, what: &str, coverage: &Coverage) -> String {
     let of = match coverage {

@@ -244,8 +244,8 @@ mod tests {
         Ok(LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(3.0)? })
     }
 
-    /// A way less likely than the smallest normal float, or than all floats, is still one; beyond the reach of
-    /// the walk nothing is learned.
+    /// A way less likely than the smallest normal float, or than all floats, is still one; beyond the reach
+    /// of the walk nothing is learned.
     #[test]
     fn a_far_observer_learns_a_little() -> Result<(), Error> {
         for (length, steps, learns) in [(675, 675, true), (720, 720, true), (720, 719, false)] {

@@ -226,8 +226,8 @@ fn answers_are_as_narrow_as_asked() -> Result<(), Error> {
     Ok(())
 }
 
-/// No `ε` is above the one at `δ = 0`, nor above the bound by Rényi divergences where the grid of losses ends:
-/// at tiny `δ`, beyond losses of 4096, after many releases.
+/// No `ε` is above the one at `δ = 0`, nor above the bound by Rényi divergences where the grid of losses
+/// ends: at tiny `δ`, beyond losses of 4096, after many releases.
 #[test]
 fn an_epsilon_is_never_above_what_else_is_proven() -> Result<(), Error> {
     let response = LossLaw::randomized_response(crate::RandomizedResponse::new(3, 0.1)?).times(3)?;
