@@ -174,9 +174,9 @@ pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
     f64::from_bits(verified)
 }
 
-/// An `ε` near that at which `ln θ_ε(μ)` is `target`, at least `μ²/2`. With `a = ε/μ − μ/2 ≥ 0`, `θ ≤ φ(a)
-/// min(R(0), μ/(1 + a²))`, as `R(a) − R(a + μ) ≤ μ (1 − a R(a))`; where the two are equal is found by
-/// inserting `a` into the slow part.
+/// An `ε` near that at which `ln θ_ε(μ)` is `target`, at least `μ²/2`. With `a = ε/μ − μ/2 ≥ 0`,
+/// `θ ≤ φ(a) min(R(0), μ/(1 + a²))`, as `R(a) − R(a + μ) ≤ μ (1 − a R(a))`; where the two are equal is found
+/// by inserting `a` into the slow part.
 fn start(mu: f64, target: f64) -> f64 {
     let mut a = (-2.0 * target).sqrt();
     for _ in 0..2 {

@@ -314,14 +314,14 @@ const MAX_TERMS: u32 = 4096;
 /// More than the rounding of [`Geometric::log_phi_unchecked`], in units of `u = 2^{−53}`, where `1e-13` is
 /// 900. All terms are positive, and `ln(1 + x)` has no larger relative error than `x`.
 ///
-/// * Term by term, `p > 0.3`: the exponent `θ/g ≤ 64` moves `e^{θ/g} − 1` by `65 u`, at most 90 powers of `q`
-/// and as many sums by `3·90 u`; together below 350. * Polylogarithms: eighteen terms of at most `2.5`
-/// together, each right to `12 u`, for a result above `0.7`: `110 u`. As `Li_j` decreases in `j`, `Σ_j j
-/// θ^j/j! Li_j ≤ (θ + 1) Σ_j θ^j/j! Li_j`, so powers count `2·65 u`, and at most 300 sums as many; together
-/// below 600.
+/// * Term by term, `p > 0.3`: the exponent `θ/g ≤ 64` moves `e^{θ/g} − 1` by `65 u`, at most 90 powers of
+///   `q` and as many sums by `3·90 u`; together below 350.
+/// * Polylogarithms: eighteen terms of at most `2.5` together, each right to `12 u`, for a result above
+///   `0.7`: `110 u`. As `Li_j` decreases in `j`, `Σ_j j θ^j/j! Li_j ≤ (θ + 1) Σ_j θ^j/j! Li_j`, so powers
+///   count `2·65 u`, and at most 300 sums as many; together below 600.
 /// * Shifted, `θ > 64`: as `p ≥ 2^{−64}`, terms with exponents below `−82` do not matter; sums count
-///   `(4096 + 2·82) u` in `ln φ ≥ θ + ln p > 19`, and its own sum `θ u/(θ + ln p) < 4 u`; together below 250.
-///   For a smaller `p` the bound on the remainder is larger than the rounding.
+///   `(4096 + 2·82) u` in `ln φ ≥ θ + ln p > 19`, and its own sum `θ u/(θ + ln p) < 4 u`; together below
+///   250. For a smaller `p` the bound on the remainder is larger than the rounding.
 ///
 /// `checks/outward.rs` looks at 42 extreme points from both sides.
 const ROUNDING: f64 = 1.0 + 1e-13;
