@@ -374,6 +374,7 @@ const MAX_LOOK: usize = 1 << 24;
 
 #[cfg(test)]
 mod tests {
+    use super::super::enumeration::costs_of_all_walks;
     use super::*;
     use approx::assert_relative_eq;
 
@@ -391,30 +392,11 @@ mod tests {
         Ok(if published { walk.published() } else { walk })
     }
 
-    /// `ln E` by its definition, a sum over the `n^T` walks. Node 0 is exposed, the last `c` nodes observe.
+    /// `ln E` by its definition, the mean over the `n^T` walks.
     fn enumerated(walk: &CompleteWalk, theta: f64) -> f64 {
-        let (n, steps, c) = (walk.node_count(), walk.step_count(), walk.colluders);
-        let cost = |k: i32, m: i32| if m == 0 { 0.0 } else { f64::from(k * k) / f64::from(m) };
-        let mut sum = 0.0;
-        for mut code in 0..n.pow(steps as u32) {
-            let (mut k, mut m, mut total) = (0, 0, 0.0);
-            for _ in 0..steps {
-                let holder = code % n;
-                code /= n;
-                if holder >= n - c {
-                    total += cost(k, m);
-                    (k, m) = (0, 0);
-                } else {
-                    k += i32::from(holder == 0);
-                    m += 1;
-                }
-            }
-            if walk.is_published() {
-                total += cost(k, m);
-            }
-            sum += (theta * total).exp();
-        }
-        (sum / (n as f64).powi(steps as i32)).ln()
+        let costs = costs_of_all_walks(walk);
+        let sum = costs.iter().fold(0.0, |sum, cost| sum + (theta * cost).exp());
+        (sum / costs.len() as f64).ln()
     }
 
     #[test]

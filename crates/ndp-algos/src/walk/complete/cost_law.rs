@@ -25,36 +25,17 @@ impl CompleteWalk {
 #[cfg(test)]
 mod tests {
     use super::super::CompleteOptions;
+    use super::super::enumeration::costs_of_all_walks;
     use super::*;
     use crate::walk::FinalToken;
     use ndp_dp::{Delta, NoiseMultiplier};
     use ndp_numeric::gaussian_profile::theta;
 
-    /// `δ(ε)` averaged over the `n^T` walks. Node 0 is exposed, the last `c` nodes observe.
+    /// `δ(ε)` averaged over the `n^T` walks.
     fn enumerated(walk: &CompleteWalk, sigma: f64, epsilon: f64) -> f64 {
-        let (n, steps) = (walk.node_count(), walk.step_count());
-        let cost = |k: usize, m: usize| if m == 0 { 0.0 } else { (k * k) as f64 / m as f64 };
-        let mut sum = 0.0;
-        let all = n.pow(u32::try_from(steps).unwrap());
-        for mut code in 0..all {
-            let (mut k, mut m, mut total) = (0, 0, 0.0);
-            for _ in 0..steps {
-                let holder = code % n;
-                code /= n;
-                if holder >= n - walk.colluders {
-                    total += cost(k, m);
-                    (k, m) = (0, 0);
-                } else {
-                    k += usize::from(holder == 0);
-                    m += 1;
-                }
-            }
-            if walk.is_published() {
-                total += cost(k, m);
-            }
-            sum += theta(epsilon, total.sqrt() / sigma);
-        }
-        sum / all as f64
+        let costs = costs_of_all_walks(walk);
+        let sum = costs.iter().fold(0.0, |sum, cost| sum + theta(epsilon, cost.sqrt() / sigma));
+        sum / costs.len() as f64
     }
 
     #[test]

@@ -49,6 +49,8 @@ mod accountant;
 mod averaged_loss;
 mod constant_data;
 mod cost_law;
+#[cfg(test)]
+mod enumeration;
 mod guarantee;
 mod histogram;
 mod histogram_loss;
