@@ -127,7 +127,6 @@ fn curve(name: &str, grade: Grade, users: &[f64], f: impl Fn(f64) -> Result<f64>
 /// The description that both figures share.
 fn described(title: &str) -> Figure {
     Figure::new(title)
-        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_printed::network::Theorem3", "Privacy amplification by decentralization")
         .by_named("as released", Grade::Printed, "ndp_experiments::figures::network_dp::bounds::as_released", "Privacy amplification by decentralization")

@@ -48,7 +48,6 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             Basis::Drawn(Check::falls(CERTIFIED, 1.0)),
             Basis::Drawn(Check::below(CERTIFIED, LOCAL)),
         ])
-        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
         .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Estimate, "ndp_printed::network::realised::pairwise_losses", "Privacy amplification by decentralization")
         .by_named("along one drawn walk", Grade::Estimate, "ndp_algos::walk::complete::realised::path_units", "Privacy amplification by decentralization")

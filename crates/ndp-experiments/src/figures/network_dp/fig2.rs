@@ -48,8 +48,6 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let bounds = DataBounds::default();
     let constants = sound_model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let mut figure = Figure::new("Network DP, figure 2: with noise proved to keep the same epsilon, the walk is on average more accurate than local DP")
-        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
-        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Privacy amplification by decentralization")
         .by_named("recorded", Grade::Printed, RECORDED_BY, "Privacy amplification by decentralization")
         .by(Grade::UpperBound, "ndp_algos::sgd::PrivateTraining", "Privacy amplification by decentralization")

@@ -71,8 +71,6 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let runs = scale.pick(RUNS, 2);
     let mut figure = Figure::new("Network DP, figure 3: at the numbers of users drawn, histograms along a walk are proved to lose less than their reports seen one by one")
         .titled_by([Basis::Drawn(Check::below(CERTIFIED, LOCAL)), Basis::Drawn(Check::below(RECEIVED, LOCAL))])
-        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
-        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         .by(Grade::Estimate, "ndp_printed::network::realised::pairwise_losses", "Privacy amplification by decentralization")
         .by_named(RELEASED, Grade::Estimate, "ndp_experiments::figures::network_dp::realised::local_curve", "Accounting")
         .by(Grade::UpperBound, "ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization")

@@ -96,8 +96,6 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             Basis::Drawn(Check::below("as released", "by Rényi losses, sampled pairs")),
             Basis::Drawn(Check::below("as released", "by the law of gaps, sampled pairs")),
         ])
-        .by_named("by Rényi losses", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::loss", "Random walks")
-        .by_named("by the law", Grade::UpperBound, "ndp_algos::walk::graph::TokenWalk::cost_law", "Random walks")
         // The points of the program are recorded, and so is its noise, the series "as released".
         .by(Grade::Printed, RECORDED_BY, "Random walks")
         .by_named(", as released", Grade::Printed, "ndp_algos::sgd::walk::WalkSgd", "Random walks")
