@@ -120,9 +120,9 @@ fn rule(word: &str) -> Result<WeightRule, Fault> {
         "max-degree" => Ok(WeightRule::MaxDegree),
         "lazy" => Ok(WeightRule::Lazy),
         "simple" => Ok(WeightRule::Simple),
-        _ => {
-            Err(Fault::new(format!("weights must be of metropolis, max_degree, lazy, simple, got {word:?}")))
-        }
+        _ => Err(Fault::new(format!(
+            "weights must be one of metropolis, max_degree, lazy, simple, got {word:?}"
+        ))),
     }
 }
 
