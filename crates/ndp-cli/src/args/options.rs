@@ -106,8 +106,7 @@ pub(crate) struct Knowledge {
 /// Which weights gossip uses.
 #[derive(Args, Debug)]
 pub(crate) struct GossipChoice {
-    /// Weights of gossip: metropolis, 1/(larger degree + 1); max-degree, 1/(larger degree); or file (the
-    /// third column or the entries of FILE).
+    /// Weights of gossip: metropolis, max-degree, or file (the third column or the entries of FILE).
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
 }

@@ -325,8 +325,13 @@ fn edges_are_suggested() {
     std::fs::write(folder.join("path"), (0..11).map(|v| format!("{v} {}\n", v + 1)).collect::<String>())
         .unwrap();
     let said = answer(&folder, "plan path --epsilon 1 --observer 0 --rewire 2 --json plan.json");
-    assert!(said.contains("Edges that lower the error") && said.contains("one after the other"), "{said}");
-    let edges = json(&folder, "plan.json")["result"]["edges"].as_array().unwrap().clone();
+    assert!(
+        said.contains("Edges that lower the bound on the error") && said.contains("one after the other"),
+        "{said}"
+    );
+    let plan = json(&folder, "plan.json");
+    assert!(plan["result"]["edges_of"]["plan"].as_str().unwrap().contains(" and weights "), "{plan}");
+    let edges = plan["result"]["edges"].as_array().unwrap().clone();
     assert!(!edges.is_empty());
     // Each suggested edge lowers the error further, and the path does not have it yet.
     let errors: Vec<f64> = edges.iter().map(|edge| edge["error"].as_f64().unwrap()).collect();
