@@ -136,7 +136,7 @@ class Refutation:
         far = f"{self.cases} cases compared ({self.undecided} left open by rounding){without}"
         far = f"{far}; {whole}{thin}, up to {_several(self.rounds, 'round')}"
         if found is None:
-            if self.cases == 0:
+            if self.cases == 0 and not self.ran_out:
                 return ["nothing was compared: in no case that was asked for does the claim apply and have a value", far]
             why = "before the cases ran out" if self.ran_out else "among all cases that were asked for"
             return [f"no counterexample {why}, which proves nothing", far]

@@ -66,9 +66,9 @@ pub enum Error {
         "no noise is needed: the limits are kept towards the observers who are looked at, even at the noise multiplier 1e-150"
     )]
     NoNoiseNeeded,
-    /// A loss is infinite, or has no bound, even at the noise multiplier `1e150`.
+    /// A loss is infinite, or has no bound, even at noise multipliers near `1e150`.
     #[error(
-        "no noise is enough: even at the noise multiplier 1e150 a loss is infinite, as something is seen that the noise does not cover, \
+        "no noise is enough: even at the largest noise that was tried a loss is infinite, as something is seen that the noise does not cover, \
          or no bound on it is known"
     )]
     NoNoiseIsEnough,

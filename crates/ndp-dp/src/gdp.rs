@@ -12,7 +12,8 @@
 
 use crate::gaussian::{self, check_mu, hypot_up};
 use crate::{
-    ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, Moves, Order, Sensitivity, Sigma, Stated, UpperBound,
+    ApproxDp, Delta, Error, Exact, Grade, Guarantee, Mechanism, Moves, Order, Sensitivity, Sigma, Stated,
+    UpperBound,
 };
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
@@ -196,10 +197,16 @@ impl Gaussian {
         Ok(sigma.map(|sigma| Self { sensitivity, sigma }))
     }
 
-    /// The Gaussian parameter `μ = Δ/σ`: exact when the sensitivity is attained.
+    /// The Gaussian parameter `μ = Δ/σ`: exact when the sensitivity is attained. Where it is above the
+    /// largest float it is `∞`, and losses are upper bounds.
     #[must_use]
     pub fn gdp(&self) -> Exact<Gdp> {
         Exact::new(Gdp(ratio_up(self.sensitivity, self.sigma)))
+    }
+
+    /// The best grade of what follows from `μ`.
+    fn grade(&self) -> Grade {
+        if self.gdp().value().mu().is_infinite() { Grade::UpperBound } else { Grade::Exact }
     }
 }
 
@@ -210,15 +217,15 @@ impl Mechanism for Gaussian {
     }
 
     fn rdp(&self, order: Order) -> Guarantee<f64> {
-        self.gdp().value().rdp(order)
+        self.gdp().value().rdp(order).no_better_than(self.grade())
     }
 
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
-        self.gdp().value().epsilon(delta)
+        self.gdp().value().epsilon(delta).no_better_than(self.grade())
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
-        self.gdp().value().delta(epsilon)
+        Ok(self.gdp().value().delta(epsilon)?.no_better_than(self.grade()))
     }
 
     fn pure_epsilon(&self) -> Guarantee<f64> {

@@ -79,7 +79,8 @@ impl Mechanism for Laplace {
         let (alpha, epsilon) = (Interval::new(order.get()), Interval::new(pure));
         let excess = alpha - Interval::ONE;
         let (major, minor) = (alpha / (alpha + excess), excess / (alpha + excess));
-        let divergence = if (excess * epsilon).low() > 1.0 {
+        let is_large = (excess * epsilon).low() > 1.0;
+        let divergence = if is_large {
             epsilon + (minor * (-((alpha + excess) * epsilon)).expm1()).ln_1p() / excess
         } else {
             // The terms of first order in ε₀ cancel exactly, so they are left out of both exponentials.
@@ -89,7 +90,7 @@ impl Mechanism for Laplace {
         // The loss is at most ε₀, which is also its limit for orders that overflow.
         let (low, high) = (divergence.low().max(0.0), divergence.high().clamp(0.0, pure));
         // Where products of tiny numbers lost their digits it is a bound.
-        if high == pure || high - low <= 1e-9 * high {
+        if is_large || high - low <= 1e-9 * high {
             Exact::new(high).into()
         } else {
             UpperBound::new(high).into()

@@ -131,9 +131,10 @@ impl Chebyshev {
         let sine = self.sine();
         let r = self.radius / (1.0 + sine);
         let t = t as f64;
-        // 0^0 is 1, as P_0 is. The factor is for the rounding of `r`, which is raised to a power, and of the
-        // rest.
-        r.powf(t) * (1.0 + t * sine) * (1.0 + (4.0 * t + 16.0) * f64::EPSILON)
+        // 0^0 is 1, as P_0 is. The factor is for the rounding of `r`, which is raised to a power, of `g`, and
+        // of `ρ`, where the recursion has a double root.
+        let rounding = 16.0 + t * (4.0 + 8.0 / sine.max(1e-8)) + 32.0 * t * t;
+        r.powf(t) * (1.0 + t * sine) * (1.0 + rounding * f64::EPSILON)
     }
 
     /// `P_t(W) X` for a matrix `X` of `n` rows, one column per coordinate of the nodes' values.

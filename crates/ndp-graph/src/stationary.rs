@@ -80,9 +80,9 @@ impl TransitionMatrix {
 
     /// The stationary law `π = π W` of an irreducible walk: one entry per node, summing to 1.
     ///
-    /// Uniform when the columns sum to 1 (within `1e-12`, the tolerance of the rows); by detailed
-    /// balance when the walk is reversible (within `1e-12`); else by elimination without
-    /// subtraction, which is accurate entry by entry.
+    /// By detailed balance when the walk is reversible (within `1e-12`); else uniform when as much flows into
+    /// every node as out of it (within `1e-12` of the flow, which may hide the rarest moves of a walk that is
+    /// not reversible); else by elimination without subtraction, which is accurate entry by entry.
     ///
     /// # Errors
     /// [`Error::Reducible`] when it is not unique; [`Error::InvalidParameter`] beyond 4096 nodes for
@@ -96,9 +96,11 @@ impl TransitionMatrix {
     ///   chains*, Operations Research 33, 1985 (elimination without subtraction).
     pub fn stationary_distribution(&self) -> Result<Vec<f64>, Error> {
         self.require_irreducible()?;
+        if let Some(law) = reversible_law(self.csr()) {
+            return Ok(law);
+        }
+        // Entries of the diagonal are left out, which hide rare moves.
         let n = self.node_count();
-        // The uniform law is stationary where as much flows into every node as out of it. Entries of the
-        // diagonal are left out, which hide rare moves.
         let (mut into, mut out) = (vec![0.0_f64; n], vec![0.0_f64; n]);
         for (u, out) in out.iter_mut().enumerate() {
             let (columns, weights) = self.csr().row(u);
@@ -110,10 +112,7 @@ impl TransitionMatrix {
         if into.iter().zip(&out).all(|(into, out)| (into - out).abs() <= 1e-12 * out) {
             return Ok(vec![1.0 / n as f64; n]);
         }
-        match reversible_law(self.csr()) {
-            Some(law) => Ok(law),
-            None => law_by_elimination(self),
-        }
+        law_by_elimination(self)
     }
 
     fn require_irreducible(&self) -> Result<(), Error> {

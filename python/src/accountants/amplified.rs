@@ -117,7 +117,8 @@ mechanism! {
         /// -------
         /// UpperBound
         fn theorem2_delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
-            Ok(Number::delta(self.inner.theorem2_delta(epsilon)?, epsilon))
+            let delta = self.inner.theorem2_delta(epsilon)?;
+            Ok(Number::delta(delta, epsilon).between(Some(Neighbors::ReplaceOne)))
         }
 
         /// The delta at an epsilon when every model is seen.
@@ -130,7 +131,8 @@ mechanism! {
         /// -------
         /// UpperBound
         fn all_models_delta(&self, #[pyo3(from_py_with = an_epsilon)] epsilon: f64) -> Result<Number, Fault> {
-            Ok(Number::delta(self.inner.all_models_delta(epsilon)?, epsilon))
+            let delta = self.inner.all_models_delta(epsilon)?;
+            Ok(Number::delta(delta, epsilon).between(Some(Neighbors::ReplaceOne)))
         }
 
         /// The curve that Figure 2 of the paper prints.

@@ -4,7 +4,7 @@ use super::common::{delta_of, mechanism, rdp_of};
 use crate::errors::Fault;
 use crate::grades::{Epsilon, Noise, Number, a_delta, an_epsilon, count_of_32, plain};
 use crate::worker::run;
-use ndp_dp::{Delta, Gdp, Mechanism, Neighbors, Sensitivity, Sigma, Zcdp};
+use ndp_dp::{Delta, Gdp, Grade, Mechanism, Neighbors, Sensitivity, Sigma, Zcdp};
 use pyo3::prelude::*;
 
 mechanism! {
@@ -35,7 +35,10 @@ mechanism! {
         /// The Gaussian parameter sensitivity / sigma.
         #[getter]
         fn mu(&self) -> Number {
-            Number::new(self.inner.gdp().map(Gdp::mu), "mu")
+            let (mu, beyond) = (self.inner.gdp().map(Gdp::mu), self.inner.gdp().value().mu().is_infinite());
+            // It is finite, and above the largest float.
+            let grade = if beyond { Grade::UpperBound } else { Grade::Exact };
+            Number::new(mu, "mu").no_better_than(grade)
         }
 
         /// The least noise that is (epsilon, delta)-DP.
@@ -152,7 +155,7 @@ mechanism! {
         /// The epsilon of one report.
         #[getter]
         fn local_epsilon(&self) -> Number {
-            Number::epsilon(self.inner.pure_epsilon(), 0.0)
+            Number::epsilon(self.inner.pure_epsilon(), 0.0).between(Some(Neighbors::ReplaceOne))
         }
     }
 }

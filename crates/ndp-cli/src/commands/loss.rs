@@ -266,7 +266,7 @@ impl Found<'_> {
         {
             let pair = plain::in_words(&self.statement, &self.study.graph, |words| words.pair(worst));
             let why = format!("violated, {pair} exceeds it");
-            return Ok(judged(Verdict::Violated, found.exceeding, why));
+            return Ok(Judged { violating: 1, ..judged(Verdict::Violated, seen.exceeding.max(1), why) });
         }
         let what = if matches!(target.allowed, Allowed::Mean(_)) { "observers" } else { "pairs" };
         let seen = Check { verdict: found.verdict, ..seen };
@@ -290,7 +290,8 @@ impl Found<'_> {
                 };
                 let next = if all { words::LOOK_AT_ALL } else { "" };
                 // Where a loss is infinite, perhaps no noise is enough.
-                let least = if self.entries.iter().all(|entry| entry.loss.is_finite()) {
+                let losses = self.entries.iter().map(|entry| entry.loss).chain(self.bound);
+                let least = if losses.chain(self.not_known_at_most).all(f64::is_finite) {
                     "; `ndp calibrate` finds the least noise, with the same options but --noise"
                 } else {
                     ""

@@ -174,7 +174,12 @@ impl LossLaw {
         let mu = square.sqrt();
         let gdp = Gdp::new(mu.high()).ok()?;
         let lower = mu.low().clamp(0.0, mu.high());
-        Some(if self.exact { (Exact::new(gdp).into(), lower) } else { (UpperBound::new(gdp).into(), 0.0) })
+        // Finite squares may have a sum above the largest float.
+        Some(if self.exact && mu.high().is_finite() {
+            (Exact::new(gdp).into(), lower)
+        } else {
+            (UpperBound::new(gdp).into(), 0.0)
+        })
     }
 
     /// Whether the two directions differ.

@@ -33,8 +33,11 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
                 let (sum, low, exact) = gaussian.unwrap_or((Gdp::unchecked(0.0), 0.0, one));
                 let low =
                     Interval::new(low) * Interval::new(low) + Interval::new(*lower) * Interval::new(*lower);
-                let exact = exact && gdp.grade() == Grade::Exact;
-                gaussian = Some((sum + *gdp.value(), low.sqrt().low().max(0.0), exact));
+                let all = sum + *gdp.value();
+                // Finite squares may have a sum above the largest float.
+                let fits = all.mu().is_finite() || gdp.value().mu().is_infinite() || sum.mu().is_infinite();
+                let exact = exact && fits && gdp.grade() == Grade::Exact;
+                gaussian = Some((all, low.sqrt().low().max(0.0), exact));
             }
             Law::Known(known) => laws.push(known.law().clone()),
             Law::Curve(_) | Law::Composed(..) => rest.push(part.clone()),

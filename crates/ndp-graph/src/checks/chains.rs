@@ -73,7 +73,6 @@ fn stationary_law_solves_its_equation() -> Result<(), Error> {
     Ok(())
 }
 
-/// A chain of two pairs joined by arrows of probability `1e-12`: elimination keeps all digits.
 /// Rare moves are not hidden by the diagonal: columns sum to 1 within 1e-13, and the law is not uniform.
 #[test]
 fn stationary_law_of_a_slow_walk() -> Result<(), Error> {
@@ -82,9 +81,17 @@ fn stationary_law_of_a_slow_walk() -> Result<(), Error> {
     let law = slow.stationary_distribution()?;
     assert_relative_eq!(law[0], 2.0 / 3.0, max_relative = 1e-12);
     assert_relative_eq!(law[1], 1.0 / 3.0, max_relative = 1e-12);
+    // Two quick pairs with slow moves between them.
+    let (b, c) = (0.5 - a, 0.5 - 2.0 * a);
+    let pairs = array![[b, 0.5, a, 0.0], [0.5, 0.5, 0.0, 0.0], [2.0 * a, 0.0, c, 0.5], [0.0, 0.0, 0.5, 0.5]];
+    let law = TransitionMatrix::from_dense(pairs.view())?.stationary_distribution()?;
+    for (found, true_value) in law.iter().zip([1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0, 1.0 / 6.0]) {
+        assert_relative_eq!(*found, true_value, max_relative = 1e-11);
+    }
     Ok(())
 }
 
+/// A cycle with different speeds: elimination keeps all digits.
 #[test]
 fn stationary_law_of_a_nearly_decomposable_walk() -> Result<(), Error> {
     let e = 1e-12;

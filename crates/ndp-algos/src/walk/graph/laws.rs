@@ -22,12 +22,14 @@ pub(super) struct Laws {
     /// First visits from the node to the observers alone, over the whole walk; only if the node contributes
     /// once.
     of_one: Option<FirstVisits>,
+    /// Whether the walk may visit the node and an observer after it.
+    is_seen: bool,
     losses: KnownLosses,
 }
 
 impl Laws {
-    fn new(of_all: Followed, of_one: Option<FirstVisits>) -> Self {
-        Self { of_all, of_one, losses: KnownLosses::default() }
+    fn new(of_all: Followed, of_one: Option<FirstVisits>, is_seen: bool) -> Self {
+        Self { of_all, of_one, is_seen, losses: KnownLosses::default() }
     }
 
     /// The first visits of a pair over the whole walk, if these are what is followed.
@@ -47,12 +49,21 @@ impl Laws {
     }
 }
 
-/// Whether a walk of so many steps may come from `u` to `v`.
-fn reaches(incoming: &Csr, u: usize, v: usize, steps: usize) -> bool {
+/// The least number of steps, at most `most`, after which a walk may come to a target from a node that
+/// `is_there`.
+fn steps_from(
+    is_there: impl Fn(usize) -> bool,
+    incoming: &Csr,
+    targets: &[usize],
+    most: usize,
+) -> Option<usize> {
     let mut seen = vec![false; incoming.node_count()];
-    let mut ring = vec![v];
-    seen[v] = true;
-    for _ in 0..steps {
+    targets.iter().for_each(|&v| seen[v] = true);
+    let mut ring = targets.to_vec();
+    for steps in 0..=most {
+        if ring.iter().any(|&x| is_there(x)) {
+            return Some(steps);
+        }
         let mut next = Vec::new();
         for &x in &ring {
             let (from, weights) = incoming.row(x);
@@ -62,12 +73,9 @@ fn reaches(incoming: &Csr, u: usize, v: usize, steps: usize) -> bool {
                 }
             }
         }
-        if seen[u] || next.is_empty() {
-            break;
-        }
         ring = next;
     }
-    seen[u]
+    None
 }
 
 enum Followed {
@@ -134,7 +142,17 @@ impl TokenWalk {
         require_pair(self, u, members)?;
         let (walk, options, steps) = (self.moves(stop), self.options(), self.steps());
         let once = options.cap == Some(1) && !options.final_token.is_shown() && self.decides_beforehand();
-        let alone = |of_all| Laws::new(of_all, None);
+        let start = self.law_at_0(stop)?;
+        let is_start = |x: usize| match &start {
+            Start::Node(node) => x == *node,
+            // A law after steps that nobody sees may have lost what is below all floats.
+            Start::Law(law) if options.burn_in == 0 => law.get(x).is_some_and(|&p| p > 0.0),
+            _ => true,
+        };
+        let to_node = steps_from(is_start, walk.incoming(), &[u], steps);
+        let is_seen =
+            to_node.is_some_and(|t| steps_from(|x| x == u, walk.incoming(), members, steps - t).is_some());
+        let alone = |of_all| Laws::new(of_all, None, is_seen);
         if let (Some(horizon), Some(cap)) = (options.horizon, options.cap) {
             if walk.is_symmetric() && !once {
                 return Ok(alone(Followed::Symmetric { u, members: members.to_vec(), horizon, cap }));
@@ -145,18 +163,11 @@ impl TokenWalk {
             return Ok(alone(Followed::Gaps { visits, cap }));
         }
         let of_all = match (members, options.final_token) {
-            (&[v], FinalToken::Withheld) => {
-                let mut laws = walk.pair_laws(u, v, &self.law_at_0(stop)?, steps)?;
-                if laws.u_to_v.iter().all(|&p| p == 0.0) && reaches(walk.incoming(), u, v, steps) {
-                    // Every way is less likely than the smallest float, and still there.
-                    laws.u_to_v[steps] = f64::MIN_POSITIVE;
-                }
-                Followed::Pair(laws)
-            }
-            _ => Followed::Coalition(CoalitionLaws::new(&walk, u, members, &self.law_at_0(stop)?, steps)?),
+            (&[v], FinalToken::Withheld) => Followed::Pair(walk.pair_laws(u, v, &start, steps)?),
+            _ => Followed::Coalition(CoalitionLaws::new(&walk, u, members, &start, steps)?),
         };
         let of_one = once.then(|| walk.first_visits(&Start::Node(u), members, steps)).transpose()?;
-        Ok(Laws::new(of_all, of_one))
+        Ok(Laws::new(of_all, of_one, is_seen))
     }
 
     /// The smallest of the bounds that these laws allow and of the cost of releasing all contributions at
@@ -173,6 +184,12 @@ impl TokenWalk {
                 loss = loss.min(contribution::sharp(visits, local, self.steps())?.into_value());
             }
             let releases = self.most_contributions() as f64;
+            if loss == 0.0 && laws.is_seen {
+                // Every way on which something is seen is less likely than the smallest float, and all of
+                // them together than 1e-300. Such a path costs as much as all contributions at most.
+                let log_excess = up(releases * local.exponent(), 1) - 690.0;
+                loss = local.loss_of_log_excess(log_excess);
+            }
             Ok(UpperBound::new(loss.min(up(releases * local.cost_up(), 1))))
         })
     }
@@ -248,12 +265,24 @@ mod tests {
     /// of the walk nothing is learned.
     #[test]
     fn a_far_observer_learns_a_little() -> Result<(), Error> {
-        for (length, steps, learns) in [(675, 675, true), (720, 720, true), (720, 719, false)] {
-            let path = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(length + 1)?));
-            let walk = TokenWalk::new(&path, Start::Node(0), steps)?;
-            for order in [2.0, 10.0] {
-                let local = LocalLoss { order: Order::new(order)?, noise: NoiseMultiplier::new(1.0)? };
-                assert_eq!(walk.loss(0, &[length], local)?.into_value() > 0.0, learns, "{length} {order}");
+        for (start, u, members, steps, learns) in [
+            (0, 0, vec![675], 675, true),
+            (0, 0, vec![720], 720, true),
+            (0, 0, vec![719, 720], 720, true),
+            (0, 0, vec![720], 719, false),
+            (720, 0, vec![1], 721, true),
+            (720, 0, vec![1], 720, false),
+            (720, 0, vec![719], 1439, true),
+        ] {
+            let path = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(721)?));
+            for cap in [None, Some(1)] {
+                let options = WalkOptions { cap, ..WalkOptions::default() };
+                let walk = TokenWalk::new(&path, Start::Node(start), steps)?.with_options(options)?;
+                for order in [2.0, 10.0] {
+                    let local = LocalLoss { order: Order::new(order)?, noise: NoiseMultiplier::new(1.0)? };
+                    let loss = walk.loss(u, &members, local)?.into_value();
+                    assert_eq!(loss > 0.0, learns, "{start} {u} {members:?} {steps} {order}: {loss}");
+                }
             }
         }
         Ok(())
@@ -365,7 +394,7 @@ mod tests {
                 assert!(matches!(walk.laws(0, &members, &Stop::never())?.of_all, Followed::Symmetric { .. }));
                 let targets: Vec<usize> = [0].into_iter().chain(members.iter().copied()).collect();
                 let visits = Walk::from(&w).first_visits(&Start::Node(0), &targets, 30)?;
-                let gaps = Laws::new(Followed::Gaps { visits, cap: 4 }, None);
+                let gaps = Laws::new(Followed::Gaps { visits, cap: 4 }, None, true);
                 let slow = *walk.loss_by(&gaps, local, &Stop::never())?.value();
                 let fast = *walk.loss(0, &members, local)?.value();
                 assert!(fast >= slow * (1.0 - 1e-10));
