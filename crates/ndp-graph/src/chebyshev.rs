@@ -274,10 +274,12 @@ mod tests {
             {
                 for t in [0, 1, 2, 3, 7, 50, 200] {
                     let bound = parameter.bound(t);
+                    // What the bound allows for `g`, which is known to a few ulps over the sine.
+                    let margin = 16.0 * t as f64 / parameter.sine().max(1e-8) * f64::EPSILON;
                     assert_relative_eq!(
                         parameter.evaluate(t, radius),
                         bound,
-                        max_relative = 1e-9,
+                        max_relative = 1e-9 + margin,
                         epsilon = 1e-15
                     );
                     for i in 0..=1000 {
