@@ -379,7 +379,9 @@ pub(crate) fn local_sigma(
 /// Parameters
 /// ----------
 /// users, steps : int
-/// lipschitz, sigma, delta : float
+/// lipschitz : float
+///     The largest norm of the gradient of any user: one user hides among the others.
+/// sigma, delta : float
 ///
 /// Returns
 /// -------
@@ -408,7 +410,9 @@ pub(crate) fn central_epsilon(
 /// Parameters
 /// ----------
 /// users, steps : int
-/// lipschitz, epsilon, delta : float
+/// lipschitz : float
+///     The largest norm of the gradient of any user: one user hides among the others.
+/// epsilon, delta : float
 ///
 /// Returns
 /// -------
