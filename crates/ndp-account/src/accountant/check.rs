@@ -9,7 +9,7 @@ use super::shares::{
 use super::target::{Allowed, Check, LeastNoise, Target};
 use crate::Error;
 use crate::error::ensure;
-use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Verdict};
+use ndp_dp::{Grade, Guarantee, Measure, NoiseMultiplier, Verdict};
 use ndp_numeric::rounding::Interval;
 
 /// Whether the target is met at `noise` by what the observers of `accounts` learn.
@@ -96,7 +96,7 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         let Some(mut most) = tightest(&uses) else {
             // At so much noise, `δ` alone may cover what is learned, so that every loss is 0.
             if let Some(noise) = noise {
-                return Ok(LeastNoise { noise, tightest: None, grade: None });
+                return nothing_lost(accounts, noise, target);
             }
             let Some(less) = less(first, &mut factor)? else { break };
             first = less;
@@ -109,7 +109,7 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
                 continue;
             }
             let Some(used) = by_loss.filter(|used| used.share != 0.0) else {
-                return Ok(LeastNoise { noise, tightest: None, grade: None });
+                return nothing_lost(accounts, noise, target);
             };
             if used.verdict == Verdict::Met {
                 let pair = used.pair(accounts, noise, target.measure)?;
@@ -148,6 +148,23 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     }
     target.require_limits(accounts)?;
     Err(Error::NoNoiseNeeded)
+}
+
+/// The answer where no pair loses anything at this noise: its grade is the weakest of these losses.
+fn nothing_lost(
+    accounts: &[Box<dyn Account + '_>],
+    noise: NoiseMultiplier,
+    target: &Target,
+) -> Result<LeastNoise, Error> {
+    let grade_of = |(at, _): (usize, usize)| -> Result<Option<Grade>, Error> {
+        let account = &accounts[at];
+        let outside = (0..account.node_count()).filter(|&u| !account.observer().contains(u));
+        let asked = outside.take(if account.class().is_some() { 1 } else { usize::MAX });
+        let grades = asked.map(|u| Ok(account.profile(u, noise)?.loss(target.measure)?.grade()));
+        Ok(grades.collect::<Result<Vec<_>, Error>>()?.into_iter().max())
+    };
+    let grades = representatives(accounts).into_iter().map(grade_of).collect::<Result<Vec<_>, Error>>()?;
+    Ok(LeastNoise { noise, tightest: None, grade: grades.into_iter().flatten().max() })
 }
 
 /// A noise at which every pair with a loss uses some share of its limit, and an observer of one noisy release

@@ -8,8 +8,9 @@ use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// What accounts with the same losses have in common: the account that they mirror, or their class.
-type Key = (Option<usize>, Option<(usize, usize)>);
+/// What accounts with the same losses have in common: the account that they mirror, or their class and the
+/// number of members, on which depends how many nodes are outside.
+type Key = (Option<usize>, Option<((usize, usize), usize)>);
 
 /// For each set of accounts with the same losses: the index of one of them, and their number.
 pub(super) fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<(usize, usize)> {
@@ -18,7 +19,7 @@ pub(super) fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<(usize,
     for (at, account) in accounts.iter().enumerate() {
         // Accounts of a class have the same profile for every node. Mirrored accounts have the same losses,
         // but about other nodes.
-        let class = account.class();
+        let class = account.class().map(|class| (class, account.observer().members().len()));
         let key = if class.is_some() { (None, class) } else { (account.mirror_of(), None) };
         let known = (key != (None, None)).then(|| *classes.entry(key).or_insert(kept.len()));
         match known {
@@ -35,15 +36,17 @@ pub(super) fn only_pair(
     accounts: &[Box<dyn Account + '_>],
     target: &Target,
 ) -> Result<Option<(usize, usize, f64)>, Error> {
-    let (Allowed::Worst(_), [(at, _)]) = (&target.allowed, &representatives(accounts)[..]) else {
+    let class = accounts.first().and_then(|account| account.class());
+    let alike = class.is_some() && accounts.iter().all(|account| account.class() == class);
+    if !alike || !matches!(target.allowed, Allowed::Worst(_)) {
         return Ok(None);
-    };
-    let account = &accounts[*at];
-    let observer = account.observer();
-    let source = (0..account.node_count()).find(|&u| !observer.contains(u));
-    let (Some(_), Some(source)) = (account.class(), source) else { return Ok(None) };
-    let allowed = target.of_pair(source, observer)?;
-    Ok((0.0 < allowed && allowed < f64::INFINITY).then_some((*at, source, allowed)))
+    }
+    let outside =
+        |account: &dyn Account| (0..account.node_count()).find(|&u| !account.observer().contains(u));
+    let found = accounts.iter().enumerate().find_map(|(at, account)| Some((at, outside(account.as_ref())?)));
+    let Some((at, source)) = found else { return Ok(None) };
+    let allowed = target.of_pair(source, accounts[at].observer())?;
+    Ok((0.0 < allowed && allowed < f64::INFINITY).then_some((at, source, allowed)))
 }
 
 /// `(1/n) Σ_{u outside} loss(u)`, rounded up; exact if every loss is.
@@ -424,6 +427,46 @@ mod tests {
         for class in [Some((1, 0)), None] {
             let nothing = least_noise(&accounts(0.0, class), &target);
             assert_eq!(nothing, Err(Error::NoNoiseNeeded));
+        }
+        Ok(())
+    }
+
+    /// Accounts of one class have different numbers of nodes outside: none outside a coalition of everybody,
+    /// which says nothing of the others, and each has a mean of its own.
+    #[test]
+    fn a_coalition_does_not_stand_for_a_single_node() -> Result<(), Error> {
+        let asked = Mutex::new(Vec::new());
+        let measure = Measure::Approx(Delta::new(1e-5)?);
+        let one = NoiseMultiplier::new(1.0)?;
+        let of = |members: &[usize]| -> Box<dyn Account + '_> {
+            let observer = Observer::coalition(members);
+            Box::new(Costs { observer, cost: 6.0, free: 0.0, class: Some((1, 0)), asked: &asked })
+        };
+        for several in [[of(&[0, 1, 2]), of(&[2])], [of(&[2]), of(&[0, 1, 2])]] {
+            let found = check(&several, one, &Target::worst(measure, 5.0))?;
+            assert_eq!((found.verdict, found.exceeding), (Verdict::NotShown, 2));
+            let least = least_noise(&several, &Target::worst(measure, 1.5))?;
+            assert!((least.noise.get() - 2.0).abs() < 1e-9, "{}", least.noise.get());
+        }
+        // Node 2 is lost to by 2 of 3 nodes, which is a mean of 4, and the coalition by one.
+        for several in [[of(&[0, 1]), of(&[2])], [of(&[2]), of(&[0, 1])]] {
+            assert_eq!(check(&several, one, &Target::mean(measure, 3.0))?.exceeding, 1);
+            let least = least_noise(&several, &Target::mean(measure, 1.0))?;
+            assert!((least.noise.get() - 2.0).abs() < 1e-6, "{}", least.noise.get());
+            assert_eq!(check(&several, one, &Target::worst(measure, 5.0))?.exceeding, 3);
+        }
+        Ok(())
+    }
+
+    /// At a noise at which `δ` alone covers everything, the noise has the grade of these losses.
+    #[test]
+    fn a_noise_without_a_loss_has_a_grade() -> Result<(), Error> {
+        let asked = Mutex::new(Vec::new());
+        for class in [Some((1, 0)), None] {
+            let costs = Costs { observer: Observer::node(0), cost: 1.0, free: 1.0, class, asked: &asked };
+            let least =
+                least_noise(&[Box::new(costs)], &Target::worst(Measure::Approx(Delta::new(1e-5)?), 1e-300))?;
+            assert_eq!(least.grade, Some(ndp_dp::Grade::UpperBound));
         }
         Ok(())
     }
