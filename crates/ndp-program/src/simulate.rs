@@ -12,7 +12,7 @@ use ndarray::{Array1, Array2, ArrayView1};
 use ndp_account::Error;
 use ndp_dp::NoiseMultiplier;
 use ndp_linalg::cholesky;
-use num_traits::One;
+use num_traits::{One, Zero};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use std::collections::BTreeMap;
@@ -56,7 +56,9 @@ impl Program {
     ///
     /// # Errors
     /// Those of `contribution`; [`ProgramError::Shape`] for a contribution of another length;
-    /// [`ndp_certify::Error::TooLarge`].
+    /// [`ndp_certify::Error::TooLarge`]; [`Error::InvalidParameter`] where a weight, or the standard deviation of
+    /// a noise, is beyond floats: the account is about the exact number, and a run with 0 in its place would send
+    /// something else. Likewise for a value that is not finite.
     pub fn run(
         &self,
         dimension: usize,
@@ -81,12 +83,25 @@ impl Program {
                 }
                 Definition::Noise(z) => {
                     let deviation = float(&self.noises[*z].variance).sqrt() * noise.get();
+                    within_floats("the standard deviation of a noise", deviation)?;
                     let draw = |_| -> f64 { StandardNormal.sample(rng) };
                     let drawn: Array1<f64> = (0..dimension).map(draw).collect();
                     drawn * deviation
                 }
-                made => sum(made, &run.values),
+                made => {
+                    for (_, weight) in made.terms().into_iter().filter(|(_, weight)| !weight.is_zero()) {
+                        within_floats("the size of a weight", float(weight).abs())?;
+                    }
+                    sum(made, &run.values)
+                }
             };
+            if let Some(&value) = next.iter().find(|x| !x.is_finite()) {
+                return Err(Error::InvalidParameter {
+                    name: "a value of a run",
+                    condition: "be finite",
+                    value,
+                });
+            }
             run.values.row_mut(k).assign(&next);
             run.made = k + 1;
         }
@@ -125,6 +140,13 @@ impl Program {
         }
         values
     }
+}
+
+/// Refuses what rounds to 0 or to infinity, as no weight and no noise of a program is either.
+fn within_floats(name: &'static str, value: f64) -> Result<(), Error> {
+    let condition = "be a positive float, to run";
+    let fits = value > 0.0 && value.is_finite();
+    if fits { Ok(()) } else { Err(Error::InvalidParameter { name, condition, value }) }
 }
 
 fn sum(definition: &Definition, values: &Array2<f64>) -> Array1<f64> {

@@ -80,6 +80,14 @@ impl Feed {
         self.plain
     }
 
+    /// Whether a last line without its end was cut off. A line with a checksum is written before anything is
+    /// sent for it, so that one that was cut off tells of nothing. Other lines count as they are.
+    #[must_use]
+    pub fn is_cut_off(&self, line: &str) -> bool {
+        const FRAME: &str = "{\"n\":";
+        if self.next == 0 { line.starts_with(FRAME) || FRAME.starts_with(line) } else { !self.plain }
+    }
+
     /// Whether only the first line has been read.
     #[must_use]
     pub fn is_at_start(&self) -> bool {
@@ -113,7 +121,7 @@ impl Feed {
         }
     }
 
-    /// Reads all lines of a log. A last line without its end was cut off, and is dropped.
+    /// Reads all lines of a log. A last line that was [cut off](Self::is_cut_off) is dropped.
     ///
     /// # Errors
     /// [`ProgramError::Line`] with the line and what is wrong with it, which is [`ProgramError::OverBudget`]
@@ -125,7 +133,7 @@ impl Feed {
             let end = rest.iter().position(|&byte| byte == b'\n');
             let (line, after) = end.map_or((rest, &[][..]), |end| (&rest[..end], &rest[end + 1..]));
             let text = std::str::from_utf8(line).ok();
-            if end.is_none() {
+            if end.is_none() && text.is_none_or(|text| self.is_cut_off(text)) {
                 found.dropped = Some("it was cut off".to_owned());
                 return Ok(found);
             }
@@ -142,26 +150,30 @@ impl Feed {
                 Err(problem) => return Err(at(ProgramError::Log(problem).into())),
             }
             found.lines += 1;
-            found.bytes += (line.len() + 1) as u64;
+            found.bytes += (line.len() + usize::from(end.is_some())) as u64;
             rest = after;
         }
         Ok(found)
     }
 
-    /// The parsed lines of a log, including the first one, each with its number. A last line without its end
-    /// was cut off, and is left out.
+    /// The parsed lines of a log, including the first one, each with its number. A last line that was
+    /// [cut off](Self::is_cut_off) is left out.
     ///
     /// # Errors
     /// [`ProgramError::Log`] for a line that does not follow the previous one; [`ProgramError::Syntax`].
     pub(super) fn steps(log: &[u8]) -> Result<Vec<Numbered>, Error> {
         let (mut feed, mut steps) = (Self::default(), Vec::new());
         for (number, line) in (1..).zip(log.split_inclusive(|&byte| byte == b'\n')) {
-            let Some(line) = line.strip_suffix(b"\n") else { break };
             let at = |problem: ProgramError| {
                 Error::from(ProgramError::Line { line: number, problem: Box::new(problem.into()) })
             };
             let text = std::str::from_utf8(line);
             let text = text.map_err(|_| at(ProgramError::Log("it is no text".to_owned())))?;
+            let text = match text.strip_suffix('\n') {
+                Some(text) => text,
+                None if feed.is_cut_off(text) => break,
+                None => text,
+            };
             let (text, crc) = feed.step_of(text).map_err(|problem| at(ProgramError::Log(problem)))?;
             if feed.plain && (text.trim().is_empty() || text.trim_start().starts_with('#')) {
                 continue;

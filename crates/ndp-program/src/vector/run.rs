@@ -30,8 +30,9 @@ use rayon::prelude::*;
 pub struct Transcript {
     /// The noise each node drew at the start: `n` by `d`.
     pub noise: Array2<f64>,
-    /// The states sent in rounds `0..T`, each `n` by `d`, without the noise of messages; with momentum, the
-    /// states just before each ring.
+    /// The states of all nodes before rounds `0..T`, each `n` by `d`; with momentum, just before each ring.
+    /// This is not a transcript of messages: nodes that send nothing in a round are in it, and the noise of
+    /// messages, which their receivers see, is not.
     pub messages: Vec<Array2<f64>>,
     /// The final state of every node: `n` by `d`.
     pub output: Array2<f64>,

@@ -255,3 +255,31 @@ fn a_first_line_that_names_too_many_nodes_is_refused() {
     }
     assert_refused(Meter::every_node(100_000, SensitivitySet::UseLevel), "learn about every node would take");
 }
+
+/// The last line of a log without checksums counts, whether or not it ends: nobody promised that nothing was
+/// sent for it. Half a line is an error.
+#[test]
+fn a_plain_line_counts_without_its_end() -> Result<(), Error> {
+    let text = concat!(
+        "{\"ndp-meter\": 1, \"nodes\": 2, \"set\": \"use-level\"}\n",
+        "{\"contribute\": \"x\", \"node\": 0, \"reads\": \"nothing\"}\n",
+        "{\"noise\": \"z\", \"shared\": [0], \"variance\": 4}\n",
+        "{\"let\": \"y\", \"sum\": {\"x\": 1, \"z\": 1}}\n",
+        "{\"send\": \"y\", \"from\": 0, \"to\": 1}",
+    );
+    let mut feed = Feed::default();
+    let found = feed.lines(text.as_bytes())?;
+    assert_eq!((found.lines, found.bytes, found.dropped), (5, text.len() as u64, None));
+    assert_near(&feed.meter().expect("a first line").reading(1)?, 0, 0.25, 1e-12);
+    let half = Feed::default().lines(&text.as_bytes()[..text.len() - 3]);
+    assert_refused(half, "line 5");
+    // As a part of a run, too.
+    let part = text.replace("1, \"nodes\"", "2, \"tells\": [0, 1], \"nodes\"");
+    let merged = Merged::parts(&[part.as_bytes()])?;
+    let loss = merged.readings()[1].upper(0).expect("a pair");
+    assert!((0.25..0.25 + 1e-12).contains(&loss), "{loss}");
+    // A first line alone: of a plain log it counts, of one with checksums it does not.
+    assert_eq!(Feed::default().lines(text.lines().next().unwrap_or_default().as_bytes())?.lines, 1);
+    assert_eq!(Feed::default().lines(b"{\"n\":0,\"crc\"")?.lines, 0);
+    Ok(())
+}
