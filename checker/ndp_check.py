@@ -104,11 +104,11 @@ class Program:
         elif "contribute" in step:
             keys(step, "contribute", "node", "reads")
             node, reads, listed = self.node(step["node"]), step["reads"], []
+            need(isinstance(reads, dict) or reads in ("nothing", "seen"), "what is read is hidden: this file proves nothing of it")
             if isinstance(reads, dict):
                 need(list(reads) == ["seen"], "what is read is hidden: this file proves nothing of it")
                 need(isinstance(reads["seen"], list), "what is read is a list")
                 reads, listed = "listed", [self.value(name) for name in reads["seen"]]
-            need(reads in ("nothing", "seen", "listed"), "what is read is hidden: this file proves nothing of it")
             value = self.new(step["contribute"], ("use", node, self.uses[node]))
             self.uses[node] += 1
             self.story.append(("reads", value, reads, listed))
