@@ -129,15 +129,18 @@ impl Page {
         self.raw(&format!("<ul>\n{items}</ul>\n"))
     }
 
-    /// A table with a header; the first column holds names.
+    /// A table with a header, or without one if all its names are empty; the first column holds names.
     #[must_use]
     pub fn table<S: AsRef<str>>(self, caption: &str, header: &[&str], rows: &[Vec<S>]) -> Self {
-        let mut html =
-            format!("<div class=\"wide\"><table><caption>{}</caption>\n<thead><tr>", escape(caption));
-        for name in header {
-            let _ = write!(html, "<th scope=\"col\">{}</th>", escape(name));
+        let mut html = format!("<div class=\"wide\"><table><caption>{}</caption>\n", escape(caption));
+        if header.iter().any(|name| !name.is_empty()) {
+            html.push_str("<thead><tr>");
+            for name in header {
+                let _ = write!(html, "<th scope=\"col\">{}</th>", escape(name));
+            }
+            html.push_str("</tr></thead>\n");
         }
-        html.push_str("</tr></thead>\n<tbody>\n");
+        html.push_str("<tbody>\n");
         for row in rows {
             html.push_str("<tr>");
             for (i, cell) in row.iter().enumerate() {
@@ -161,7 +164,7 @@ impl Page {
         let svg = svg.find("<svg").map_or(svg, |at| &svg[at..]);
         let caption = escape(caption);
         self.raw(&format!(
-            "<figure role=\"img\" aria-label=\"{caption}\">{svg}<figcaption>{caption}</figcaption></figure>\n"
+            "<figure><div role=\"img\" aria-label=\"{caption}\">{svg}</div><figcaption>{caption}</figcaption></figure>\n"
         ))
     }
 
@@ -214,7 +217,7 @@ pub fn escape(text: &str) -> String {
 }
 
 const STYLE: &str = "body{font:16px/1.55 Georgia,serif;color:#222;background:#fff;margin:0}\
-main{max-width:46rem;margin:2rem auto;padding:0 1rem}h1{font-size:1.6rem;line-height:1.25}\
+main{max-width:46rem;margin:2rem auto;padding:0 1rem;overflow-wrap:break-word}h1{font-size:1.6rem;line-height:1.25}\
 h2{font-size:1.15rem;margin:2rem 0 .4rem;border-bottom:1px solid #ccc}\
 .verdict{padding:.8rem 1rem;border-left:.4rem solid #888;background:#f4f4f4;font-size:1.05rem}\
 .verdict.good{border-color:#2a7a3b}.verdict.bad{border-color:#b3261e}\
@@ -228,7 +231,7 @@ pre{background:#f4f4f4;padding:.6rem .8rem;overflow-x:auto;font-size:.85rem;whit
 th,td{border-color:#3a3d42}figcaption{color:#aaa}figure svg{background:#fff}\
 input,select{color-scheme:dark}}\
 @media print{body{color:#000;background:#fff}main{max-width:none;margin:0}.verdict,pre{background:none;border:1px solid #888}\
-h2,caption,thead{break-after:avoid}figure,table,tr,.verdict{break-inside:avoid}.wide{overflow:visible}\
+h2,caption,thead{break-after:avoid}figure,tr,.verdict{break-inside:avoid}.wide{overflow:visible}\
 th button{display:contents}figure svg{max-height:20cm;width:auto}}";
 
 #[cfg(test)]

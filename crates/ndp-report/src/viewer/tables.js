@@ -4,7 +4,7 @@
   const number = text => (/^inf(\s|$)/.test(text.trim()) ? Infinity : parseFloat(text));
   for (const table of document.querySelectorAll('table:not(.ndp-rows)')) {
     const head = table.tHead, body = table.tBodies[0];
-    if (!head || !body || body.rows.length < 3 || !head.textContent.trim()) continue;
+    if (!head || !body || body.rows.length < 3) continue;
     if (body.rows.length > 11) {
       const input = document.createElement('input');
       input.type = 'search';

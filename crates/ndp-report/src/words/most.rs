@@ -37,11 +37,14 @@ impl Words<'_> {
     pub fn at_most(self, most: &Most) -> String {
         let odds = most.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));
         let unknown = unknown(&self.statement.coverage);
+        let loss = match most.loss.as_str() {
+            "inf" => "has no finite bound".to_owned(),
+            loss => format!("is at most {loss}"),
+        };
         format!(
-            "What {} learns about {} is at most {}{}.{odds}{}{}",
+            "What {} learns about {} {loss}{}.{odds}{}{}",
             self.whom(),
             self.about_whom(),
-            most.loss,
             most.pair,
             if most.may_be_less { " It may be less, for not every pair was computed." } else { "" },
             unknown.map_or_else(String::new, |unknown| format!(" {unknown}")),
