@@ -703,6 +703,8 @@ class Meter:
 
 
 def _appender(path: str | os.PathLike[str], mode: str) -> Any:
+    # Whatever folder the process is in later.
+    path = os.path.abspath(path)
     file, process = open(path, mode), os.getpid()
     size = os.fstat(file.fileno()).st_size
 
@@ -710,8 +712,11 @@ def _appender(path: str | os.PathLike[str], mode: str) -> Any:
         nonlocal size
         if os.getpid() != process:
             raise OSError("the log belongs to the process that opened it, and this one was forked")
-        if os.fstat(file.fileno()).st_size != size:
+        here = os.fstat(file.fileno())
+        if here.st_size != size:
             raise OSError("somebody else writes to the log, and this meter does not count that: resume it again")
+        if not os.path.exists(path) or not os.path.samestat(os.stat(path), here):
+            raise OSError("the log was deleted or replaced, and its next lines would be lost: resume it again")
         size += len(line.encode()) + 1
         file.write(line.encode() + b"\n")
         file.flush()

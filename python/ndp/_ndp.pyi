@@ -141,6 +141,7 @@ class _Run(TypedDict):
     output: NDArray[np.float64]
     noise: NDArray[np.float64]
     messages: list[NDArray[np.float64]]
+    later_noises: list[NDArray[np.float64]]
 
 @final
 class Graph:

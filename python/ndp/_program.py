@@ -30,7 +30,7 @@ from ._program_account import (
     _table,
     _weighted,
 )
-from ._checks import _count, _listed, _mapping, _read, _same, _seed
+from ._checks import _count, _listed, _mapping, _read, _same, _seed, _several
 from ._protocols import Protocol
 
 
@@ -327,13 +327,15 @@ class Program(Protocol):
         ----------
         values : array_like or callable
             What nodes contribute: a number, or a row of numbers, for each node, the same in every use; or a function of the node, the
-            number of its use and the run so far (``run[value]`` is an array), asked whenever a contribution is due.
+            number of its use and the run so far (``run[value]`` is an array), asked whenever a contribution is due. It may look at any
+            earlier value; the account holds where it uses those alone that its contribution was declared to read.
         sigma : float
             Standard deviation of a noise of variance 1.
         seed : int
-            The same seed gives the same run.
+            The same seed gives the same run: whoever knows it knows the noise.
         dimension : int, optional
-            Length of the vectors, for a function; 1 by default.
+            Length of the vectors, for a function; 1 by default. Changes by ``"signs"`` are of numbers, those by ``"vectors"`` have
+            the dimension that was declared: longer vectors are refused.
 
         Returns
         -------
@@ -363,6 +365,13 @@ class Program(Protocol):
             if not np.isfinite(table).all():
                 raise NdpError("all values must be finite")
             width = table.shape[1]
+        chosen = self._parameters["sensitivity"] or Sensitivity()
+        room = {"signs": 1, "vectors": chosen.dimension}.get(chosen.kind.replace("-", "_"))
+        if room is not None and width > room:
+            raise NdpError(
+                f"values of {width} coordinates may change in more ways than the account is about ({chosen.kind}, {_several(room, 'coordinate')}): "
+                f"declare Sensitivity('vectors', dimension={width})"
+            )
 
         def contribution(node: int, use: int, so_far: Any) -> NDArray[np.float64]:
             if not callable(values):

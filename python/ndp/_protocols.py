@@ -30,8 +30,12 @@ class Run(NamedTuple):
     output: NDArray[np.float64]
     #: The noise that every node added to its value.
     noise: NDArray[np.float64]
-    #: What was sent, one array a round.
+    #: The states of all nodes before each round. This is not a transcript of messages: nodes that send nothing in a round are in it,
+    #: and the noise of messages, which their receivers see, is not. With momentum: just before each ring.
     messages: list[NDArray[np.float64]]
+    #: What was drawn after the first noise: noise of later rounds; or the noise of messages, in units of ``ratio * sigma``, one row a
+    #: node, or a link ``w`` to ``a`` in the order of ``a``, then of ``w``.
+    later_noises: list[NDArray[np.float64]]
 
 
 class Protocol(OnNodes):
@@ -281,7 +285,7 @@ class Protocol(OnNodes):
         sigma : float
             Standard deviation of the noise.
         seed : int
-            The same seed gives the same run.
+            The same seed gives the same run: whoever knows it knows the noise.
 
         Returns
         -------
@@ -293,10 +297,9 @@ class Protocol(OnNodes):
         if 8 * count * table.size > _MEMORY:
             raise NdpError(f"the messages of {count} rounds would take {8 * count * table.size} bytes, more than {_MEMORY}")
         parts = self._native.simulate(table, number_of(sigma, "sigma"), _seed(seed))
-        if flat:
-            squeeze: Callable[[Any], Any] = lambda array: array[:, 0]  # noqa: E731
-            return Run(squeeze(parts["output"]), squeeze(parts["noise"]), [squeeze(m) for m in parts["messages"]])
-        return Run(parts["output"], parts["noise"], parts["messages"])
+        squeeze: Callable[[Any], Any] = (lambda array: array[:, 0]) if flat else (lambda array: array)
+        several = ([squeeze(each) for each in parts[name]] for name in ("messages", "later_noises"))
+        return Run(squeeze(parts["output"]), squeeze(parts["noise"]), *several)
 
     def error(self, values: ArrayLike, sigma: float) -> Guarantee:
         """The mean squared error of what the nodes end with, over all nodes and all noises.

@@ -235,7 +235,7 @@ def save(thing: Losses | PairwiseLosses | Comparison | Ledger | Meter, path: str
     Raises
     ------
     NdpError
-        For labels and parameters of other types, which `pickle` keeps; for a meter without a log.
+        For labels and parameters of other types, which `pickle` keeps; for a meter without a log, and for a copy of it over itself.
 
     Examples
     --------
@@ -248,6 +248,8 @@ def save(thing: Losses | PairwiseLosses | Comparison | Ledger | Meter, path: str
     Exact(0.5, 'mu')
     """
     if isinstance(thing, Meter):
+        if thing._log and os.path.exists(path) and os.path.samefile(path, thing._log):
+            raise NdpError("this file is the meter's log, which has every step already: a copy needs another path")
         write_whole(path, thing._logged())
         return
     what = _saved(thing)
@@ -259,7 +261,8 @@ def load(path: str | os.PathLike[str]) -> Recorded | Ledger | Meter:
     """Reads what `save` wrote.
 
     A ledger and a meter are lists of what took place: their losses are computed anew, and are guarantees about runs as they are
-    listed. Losses and comparisons come back as `Recorded`, because a file is no proof.
+    listed; for runs that were chosen by what was seen, if the limit or the odometer stood before the first of them and every run fitted,
+    which a list does not show. Losses and comparisons come back as `Recorded`, because a file is no proof.
 
     Parameters
     ----------

@@ -3,8 +3,8 @@
 use crate::errors::Fault;
 use crate::grades::Number;
 use crate::question::generator;
-use ndarray::{Array2, ArrayView2};
-use ndp_algos::gossip::GossipProtocol;
+use ndarray::ArrayView2;
+use ndp_algos::gossip::{GossipProtocol, Transcript};
 use ndp_dp::Sigma;
 
 /// A gossip, or a protocol of any kind.
@@ -23,22 +23,21 @@ impl Kind {
     }
 }
 
-/// The output, the first noise, and what was sent.
-type Ran = (Array2<f64>, Array2<f64>, Vec<Array2<f64>>);
-
 impl Kind {
     pub(crate) fn simulate(
         &self,
         values: ArrayView2<'_, f64>,
         sigma: Sigma,
         seed: u64,
-    ) -> Result<Ran, Fault> {
+    ) -> Result<Transcript, Fault> {
         let rng = &mut generator(seed);
         let Self::Gossip(gossip) = self else {
-            return Err(Fault::new("only gossip is run here: a walk has a run of its own"));
+            return Err(Fault::new(
+                "a protocol made by its name has no run: those of ndp.gossip, ndp.noisy_gossip, ndp.fresh_noise with rounds=, their like \
+                 and ndp.Program have",
+            ));
         };
-        let transcript = gossip.run(values, sigma, rng)?;
-        Ok((transcript.output, transcript.noise, transcript.messages))
+        Ok(gossip.run(values, sigma, rng)?)
     }
 
     pub(crate) fn error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Number, Fault> {

@@ -304,12 +304,15 @@ impl Protocol {
     ) -> Result<Bound<'py, PyDict>, Fault> {
         let (kind, values) = (Arc::clone(&self.0), values.as_array().to_owned());
         let sigma = Sigma::new(sigma)?;
-        let (output, noise, messages) = run(py, move || kind.simulate(values.view(), sigma, seed))?;
+        let ran = run(py, move || kind.simulate(values.view(), sigma, seed))?;
         let answer = PyDict::new(py);
-        answer.set_item("output", PyArray2::from_owned_array(py, output))?;
-        answer.set_item("noise", PyArray2::from_owned_array(py, noise))?;
-        let messages: Vec<_> = messages.into_iter().map(|m| PyArray2::from_owned_array(py, m)).collect();
-        answer.set_item("messages", messages)?;
+        answer.set_item("output", PyArray2::from_owned_array(py, ran.output))?;
+        answer.set_item("noise", PyArray2::from_owned_array(py, ran.noise))?;
+        for (name, several) in [("messages", ran.messages), ("later_noises", ran.later_noises)] {
+            let several: Vec<_> =
+                several.into_iter().map(|one| PyArray2::from_owned_array(py, one)).collect();
+            answer.set_item(name, several)?;
+        }
         Ok(answer)
     }
 

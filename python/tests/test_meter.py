@@ -242,6 +242,25 @@ def test_a_log_is_synced_before_a_step_returns(tmp_path, monkeypatch):
         meter.log(tmp_path / "later.log")
 
 
+def test_a_log_is_not_lost_under_its_meter(tmp_path):
+    path = tmp_path / "run.log"
+    meter = Meter(PATH, per="use", clip=1.0)
+    meter.log(path)
+    meter.round(sigma=1.0)
+    with pytest.raises(NdpError, match="the meter's log"):
+        ndp.save(meter, path)
+    ndp.save(meter, tmp_path / "copy.log")
+    meter.round(sigma=1.0)
+    # Replaced, as an editor or a rotation of logs does, and deleted.
+    os.replace(tmp_path / "copy.log", path)
+    with pytest.raises(NdpError, match="deleted or replaced"):
+        meter.round(sigma=1.0)
+    meter = Meter.resume(path, PATH)
+    path.unlink()
+    with pytest.raises(NdpError, match="deleted or replaced"):
+        meter.round(sigma=1.0)
+
+
 def test_what_cannot_be_logged_is_not_sent(tmp_path, monkeypatch):
     meter = Meter(PATH, per="use", clip=1.0)
     meter.log(tmp_path / "run.log")

@@ -259,6 +259,41 @@ def test_a_run_is_that_of_the_program():
     assert noise.std() == pytest.approx(2.0, rel=0.02)
 
 
+def test_a_run_is_what_the_account_is_about():
+    # Three uses whose changes are at angles of 120 degrees: numbers cannot be, and lose less.
+    for chosen in ("signs", ndp.Sensitivity("vectors", dimension=1)):
+        p = ndp.Program(2, chosen)
+        for _ in range(3):
+            p.send(0, 1, p.add(p.contribute(0, "nothing"), p.noise(0)))
+        with pytest.raises(ndp.NdpError, match=r"2 coordinates .* Sensitivity\('vectors', dimension=2\)"):
+            p.run(np.zeros((2, 2)), sigma=1.0, seed=0)
+        assert p.run(np.zeros(2), sigma=1.0, seed=0).values.shape[0] == 9
+    # A variance that is 0 as a float would be no noise, although weights make it 1 again.
+    for variance, weight in ((Fraction(1, 10**330), Fraction(10**165)), (Fraction(10**400), Fraction(1, 10**200))):
+        p = ndp.Program(2)
+        x, z = p.contribute(0, "nothing"), p.noise(0, variance=variance)
+        p.send(0, 1, p.combine({x: 1, z: weight}))
+        assert p.account(observer=1).profile(0, sigma=1.0).mu == 1.0
+        with pytest.raises(ndp.NdpError, match="standard deviation of a noise must be a positive float"):
+            p.run(np.zeros(2), sigma=1.0, seed=1)
+    p = ndp.Program(2)
+    p.send(0, 1, p.combine({p.contribute(0, "nothing"): 1, p.noise(0): Fraction(1, 10**400)}))
+    with pytest.raises(ndp.NdpError, match="size of a weight must be a positive float"):
+        p.run(np.zeros(2), sigma=1.0, seed=1)
+
+
+def test_a_run_has_the_noise_of_its_messages():
+    gossip = ndp.noisy_gossip(([0, 1], [1, 2]), rounds=3, ratio=0.5)
+    run = gossip.run([0.0, 0.0, 0.0], 2.0, seed=1)
+    # A state is the first noise, and what was received carries that of the messages.
+    assert np.array_equal(run.messages[0], run.noise) and [len(z) for z in run.later_noises] == [3, 3, 3]
+    W = np.array([[2, 1, 0], [1, 1, 1], [0, 1, 2]]) / 3
+    received = W @ run.messages[0] + (W - np.diag(np.diag(W))) @ run.later_noises[0] * 0.5 * 2.0
+    assert received == pytest.approx(run.messages[1], abs=1e-12)
+    with pytest.raises(ndp.NdpError, match="made by its name has no run"):
+        ndp.protocol("decor", ([0, 1], [1, 2])).run([0.0, 0.0, 0.0], 1.0, seed=1)
+
+
 def test_a_run_asks_for_contributions_when_they_are_due():
     p = ndp.Program(2, sensitivity="same_direction")
     asked = []
