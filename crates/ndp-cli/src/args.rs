@@ -90,9 +90,9 @@ pub(crate) enum Command {
     Refute(Refute),
     /// Run a gossip protocol on your own numbers.
     #[command(after_help = "Example: ndp simulate friends.txt --values ages.csv --noise 20 --rounds 12\n\n\
-                            For study, not for release: the noise is drawn in floating point, which is not private to the last bit.")]
+                            For study, not for release: whoever knows the seed knows the noise, which is drawn in floating point.")]
     Simulate(Simulate),
-    /// Train a model privately on a table; for study: its noise is drawn in floating point.
+    /// Train a model privately on a table; for study: its noise follows from the seed, in floating point.
     #[command(
         after_help = "Example: ndp train houses.csv --label price_class --users 100 --epsilon 5 --delta 1e-6 --png curve.png"
     )]
@@ -405,7 +405,7 @@ pub(crate) struct Simulate {
     /// The noise (standard deviation), in the unit of the values.
     #[arg(long, value_name = "SIGMA")]
     pub(crate) noise: f64,
-    /// Seed of the noise, and of numbers that are drawn.
+    /// Seed of the noise, and of numbers that are drawn; whoever knows it knows the noise.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -468,7 +468,7 @@ pub(crate) struct Train {
     /// How many trainings, to see how much they vary; the account is for one of them.
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) runs: u16,
-    /// Seed of the split, the deal, the walk and the noise.
+    /// Seed of the split, the deal, the walk and the noise; whoever knows it knows the noise.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
     #[command(flatten)]

@@ -193,6 +193,11 @@ pub(crate) fn noise_after_at(statement: &Statement) -> String {
     }
 }
 
+/// How far a value may move, after a heading, where it is not by 1.
+pub(crate) fn range(sensitivity: f64) -> String {
+    if sensitivity == 1.0 { String::new() } else { format!("; a value moves by at most {sensitivity}") }
+}
+
 /// The name of the law of the noise; empty where there is none.
 pub(crate) fn law_of_noise(statement: &Statement) -> String {
     let name = |law| Some(serde_json::to_value(law).ok()?.as_str()?.to_owned());

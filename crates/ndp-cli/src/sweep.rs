@@ -41,6 +41,10 @@ pub(crate) struct Study {
     /// The values of all parameters of each protocol.
     pub(crate) parameters: Vec<Parameters>,
     pub(crate) noises: Vec<(f64, NoiseMultiplier)>,
+    /// How far a value may move.
+    pub(crate) sensitivity: f64,
+    /// The weights of gossip, in words.
+    pub(crate) weights: String,
     pub(crate) measure: Measure,
     top: usize,
     rows: Vec<usize>,
@@ -128,6 +132,8 @@ impl Study {
             protocols,
             parameters,
             noises,
+            sensitivity,
+            weights: asked.gossip.weights.to_string(),
             measure,
             top: asked.top,
             rows,
@@ -195,7 +201,7 @@ impl Study {
         Ok(json!({ "ndp-sweep": 1, "ndp": env!("CARGO_PKG_VERSION"), "build": BUILD, "hash": self.hash, "nodes": self.graph.node_count(),
             "edges": self.graph.edge_count(), "observers": self.description, "items": self.items(), "protocols": protocols,
             "parameters": self.parameters.iter().map(parameters).collect::<Vec<_>>(),
-            "noises": noises, "measure": self.measure.to_string(), "loss_edges": edges(),
+            "noises": noises, "sensitivity": self.sensitivity, "weights": self.weights, "measure": self.measure.to_string(), "loss_edges": edges(),
             "statements": statements })
         .to_string())
     }

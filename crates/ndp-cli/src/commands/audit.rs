@@ -16,9 +16,10 @@ use ndp_graph::progress::Silent;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-const HEADER: [&str; 10] = [
+const HEADER: [&str; 11] = [
     "source",
     "observer",
+    "multiplier",
     "grade",
     "allowed_mu",
     "allowed_at",
@@ -129,7 +130,8 @@ impl Answer for Audited<'_> {
         let at = found.allowed_at.map_or_else(String::new, |rate| rate.to_string());
         let (observer, runs) = (self.study.chosen.description.clone(), asked.runs.to_string());
         let grade = found.allowed.grade().to_string();
-        let mut row = vec![asked.source.clone(), observer, grade, allowed.to_string(), at, runs];
+        let noise = self.study.noise.get().to_string();
+        let mut row = vec![asked.source.clone(), observer, noise, grade, allowed.to_string(), at, runs];
         row.extend(numbers.map(|x| x.to_string()));
         Sheet { header: HEADER.to_vec(), rows: vec![row] }
     }
@@ -141,7 +143,7 @@ impl Answer for Audited<'_> {
         Ok(
             serde_json::json!({ "protocol": study.protocol.name, "parameters": output::parameters(&study.protocol.parameters),
              "source": study.asked.source,
-            "observers": study.chosen.description, "statement": found.statement, "runs": study.asked.runs,
+            "observers": study.chosen.description, "multiplier": study.noise.get(), "statement": found.statement, "runs": study.asked.runs,
             "error_rate": study.asked.error_rate, "refuted": found.is_refuted(), "allowed_mu": allowed,
             "allowed_at": found.allowed_at, "measured_mu": found.measured_mu, "false_positives": found.false_positives,
             "true_positives": found.true_positives }),

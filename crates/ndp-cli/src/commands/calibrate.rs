@@ -136,7 +136,7 @@ impl Answer for Calibrated<'_> {
         let told = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
         let (error, messages) = (told(self.error_in_unit()), told(self.messages.as_ref().ok().copied()));
         Sheet {
-            header: vec!["protocol", "noise", "grade", "observers", "law", "error", "messages"],
+            header: vec!["protocol", "noise", "grade", "observers", "law", "error", "messages", "target"],
             rows: vec![vec![
                 self.study.protocol.name.clone(),
                 self.noise().to_string(),
@@ -145,6 +145,7 @@ impl Answer for Calibrated<'_> {
                 law,
                 error,
                 messages,
+                words::target(&self.study.target),
             ]],
         }
     }

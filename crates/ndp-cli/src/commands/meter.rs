@@ -12,6 +12,7 @@ use crate::show::print;
 use ndp_dp::Delta;
 use ndp_program::meter::{Feed, Limits, Refusal};
 use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use told::{Known, Refused, Told};
 
@@ -41,6 +42,19 @@ pub(crate) fn run(asked: &Asked) -> Result<(), Failure> {
             refused.line, refused.why
         )))
     })
+}
+
+/// Whether a path still leads to the file that was opened, and the file has what was read from it.
+fn is_still(path: &Path, opened: &std::fs::Metadata, read: u64) -> bool {
+    let Ok(now) = std::fs::metadata(path) else { return false };
+    #[cfg(unix)]
+    let same = {
+        use std::os::unix::fs::MetadataExt;
+        (now.dev(), now.ino()) == (opened.dev(), opened.ino())
+    };
+    #[cfg(not(unix))]
+    let same = now.created().ok() == opened.created().ok();
+    same && now.len() >= read
 }
 
 /// A feed for the point of view that is asked for.
@@ -74,27 +88,37 @@ impl<'a> Watch<'a> {
     fn follow(&mut self, limits: Option<&Limits>) -> Result<Result<(), (u64, ndp_account::Error)>, Failure> {
         let path = &self.asked.file;
         let from_pipe = path.as_os_str() == "-";
-        let watching = self.asked.watch && !from_pipe;
-        let mut lines: Box<dyn BufRead> = if from_pipe {
-            Box::new(BufReader::new(std::io::stdin()))
-        } else {
-            Box::new(BufReader::new(std::fs::File::open(path).map_err(Failure::file(path))?))
-        };
+        let mut watching = self.asked.watch && !from_pipe;
+        let mut lines: Box<dyn BufRead> = Box::new(BufReader::new(std::io::stdin()));
+        let mut opened = None;
+        if !from_pipe {
+            let file = std::fs::File::open(path).map_err(Failure::file(path))?;
+            opened = Some(file.metadata().map_err(Failure::file(path))?);
+            lines = Box::new(BufReader::new(file));
+        }
         if watching {
             interrupt::finish_what_was_begun();
         }
-        let (mut number, mut text) = (0_u64, Vec::new());
+        let (mut number, mut text, mut read) = (0_u64, Vec::new(), 0_u64);
         loop {
-            lines.read_until(b'\n', &mut text).map_err(Failure::file(path))?;
+            read += lines.read_until(b'\n', &mut text).map_err(Failure::file(path))? as u64;
             let whole = text.ends_with(b"\n");
             if watching && !whole {
                 // This is the end of the file so far. The rest of a half-written line may still come.
                 self.show_live(true)?;
-                if interrupt::asked() {
-                    return Ok(Ok(()));
+                // After an interruption the line is what is there of it.
+                watching = !interrupt::asked();
+                if watching {
+                    std::thread::sleep(PAUSE);
+                    if opened.as_ref().is_some_and(|opened| !is_still(path, opened, read)) {
+                        let why = format!(
+                            "{}: the log was replaced or became shorter: watch it anew",
+                            path.display()
+                        );
+                        return Err(Failure::Refused(why));
+                    }
+                    continue;
                 }
-                std::thread::sleep(PAUSE);
-                continue;
             }
             if text.is_empty() {
                 return Ok(Ok(()));
@@ -102,7 +126,7 @@ impl<'a> Watch<'a> {
             number += 1;
             let words = String::from_utf8_lossy(&text).trim_end_matches(['\n', '\r']).to_owned();
             text.clear();
-            if !whole && !self.feed.is_plain() {
+            if !whole && self.feed.is_cut_off(&words) {
                 note(&format!("line {number} was cut off and is left out: nothing was sent for it"));
                 return Ok(Ok(()));
             }

@@ -63,7 +63,13 @@ fn text(study: &Study, together: &[Together]) -> Vec<Part<'static>> {
     };
     let header = vec!["protocol", "noise", "largest", "towards", "mean", "grade", "fails"];
     let mut parts = vec![
-        Part::Heading(format!("What is learned by {}, as {}", study.description, study.measure)),
+        Part::Heading(format!(
+            "What is learned by {}, as {}; weights {}{}",
+            study.description,
+            study.measure,
+            study.weights,
+            plain::range(study.sensitivity)
+        )),
         Part::empty(),
         Part::Table(header, together.iter().map(row).collect()),
     ];

@@ -179,6 +179,25 @@ fn a_log_that_grows_is_watched() {
     assert!(code == 0 && !text.contains("refresh") && text.contains("after 2 rounds"));
 }
 
+/// What is written after a log was replaced by another file is not shown as if it were the old one.
+#[test]
+fn a_log_that_is_replaced_is_not_watched_on() {
+    let folder = Folder::new("replaced");
+    let log = folder.file("log", &format!("{HEAD}{ROUND}"));
+    let other = folder.file("other", &format!("{HEAD}{ROUND}{ROUND}"));
+    let child = common::ndp()
+        .args(["meter", &log, "--watch"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    std::fs::rename(other, log).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("was replaced"), "{said}");
+}
+
 /// Nodes of two logs are matched by name. The losses of separate runs add up; two logs of the same run count
 /// once, or are refused.
 #[test]

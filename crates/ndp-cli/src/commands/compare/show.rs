@@ -20,7 +20,8 @@ impl Answer for Compared<'_> {
     fn text(&self) -> Vec<Part<'_>> {
         let target = words::target(&self.study.target);
         let (observers, weights) = (&self.study.chosen.description, self.study.asked.gossip.weights);
-        let title = format!("Target: {target}; observed by {observers}; weights {weights}");
+        let range = plain::range(self.unit());
+        let title = format!("Target: {target}; observed by {observers}; weights {weights}{range}");
         let table = Part::Table(columns(&HEADER), self.cells());
         let assumed = plain::assumed_by(self.statements());
         let below = self.remarks().into_iter().chain(assumed).chain(self.refusals()).map(Part::Line);
@@ -44,10 +45,11 @@ impl Answer for Compared<'_> {
                 observers(row),
                 law,
                 words::by(statement),
+                words::target(&self.study.target),
             ])
         };
         Sheet {
-            header: HEADER.into_iter().chain(["law", "by"]).collect(),
+            header: HEADER.into_iter().chain(["law", "by", "target"]).collect(),
             rows: self.answered().filter_map(cells).collect(),
         }
     }
@@ -62,6 +64,9 @@ impl Answer for Compared<'_> {
         for (row, parameters) in objects.zip(&self.parameters) {
             row.insert("parameters".into(), output::parameters(parameters));
             row.insert("sensitivity".into(), unit.into());
+            row.insert("target".into(), words::target(&self.study.target).into());
+            row.insert("weights".into(), self.study.asked.gossip.weights.to_string().into());
+            row.insert("observed_by".into(), self.study.chosen.description.clone().into());
             row.insert("multiplier".into(), row.get("noise").cloned().unwrap_or_default());
             for key in ["noise", "noise_of_looked_at"] {
                 let multiplier = row.get(key).and_then(serde_json::Value::as_f64).map(NoiseMultiplier::new);

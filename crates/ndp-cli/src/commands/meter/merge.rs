@@ -26,6 +26,11 @@ pub(super) fn run(
             let logs = std::iter::once(&asked.file).chain(&asked.others);
             let logs = logs.map(|path| std::fs::read(path).map_err(Failure::file(path)));
             let logs = logs.collect::<Result<Vec<_>, _>>()?;
+            for (path, log) in std::iter::once(&asked.file).chain(&asked.others).zip(&logs) {
+                if log.starts_with(b"{\"n\":") && !log.ends_with(b"\n") {
+                    note(&format!("{}: the last line is left out: it was cut off", path.display()));
+                }
+            }
             Merged::parts(&logs.iter().map(Vec::as_slice).collect::<Vec<_>>())?
         }
     };

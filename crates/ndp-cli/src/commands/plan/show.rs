@@ -26,7 +26,8 @@ impl Answer for Plans<'_> {
     fn text(&self) -> Vec<Part<'_>> {
         let study = self.study;
         let target = words::target(&study.target);
-        let title = format!("Plans with {target}; observed by {}", study.chosen.description);
+        let range = plain::range(self.unit());
+        let title = format!("Plans with {target}; observed by {}{range}", study.chosen.description);
         let mut parts =
             vec![Part::Heading(title), Part::empty(), Part::Table(columns(&HEADER), self.listed())];
         parts.push(Part::empty());
@@ -48,8 +49,10 @@ impl Answer for Plans<'_> {
 
     fn sheet(&self) -> Sheet {
         let unit = self.unit();
-        let header = HEADER.into_iter().chain(["law", "by"]).collect();
-        Sheet { header, rows: self.all().map(|found| found.digits(unit)).collect() }
+        let header = HEADER.into_iter().chain(["law", "by", "target"]).collect();
+        let target = words::target(&self.study.target);
+        let row = |found: &Found| [found.digits(unit), vec![target.clone()]].concat();
+        Sheet { header, rows: self.all().map(row).collect() }
     }
 
     fn data(&self) -> Result<serde_json::Value, Failure> {

@@ -17,7 +17,10 @@ use serde_json::json;
 
 /// The number of pairs in the table.
 const LISTED: usize = 5;
-const CURVE: &str = "to publish what is measured along a run is not covered by the account";
+const CURVE: &str = "to publish an accuracy that is shown, along the training or at its end, with noise or without, is not covered by the account";
+/// What the account takes as known, since the rows are sorted by label before they are drawn.
+const DEALT: &str =
+    "which examples are for testing and which user holds which: drawn by their labels, this counts as public";
 
 impl Answer for Trained<'_> {
     fn text(&self) -> Vec<Part<'_>> {
@@ -25,7 +28,7 @@ impl Answer for Trained<'_> {
         if self.study.problem.training.has_places() {
             parts.extend([Part::empty(), Part::worst(&self.accounted.rows, "epsilon", LISTED)]);
         }
-        parts.push(Part::Line(format!("note: the curve is for whoever runs the study; {CURVE}")));
+        parts.push(Part::Line(format!("note: accuracies are for whoever runs the study; {CURVE}")));
         parts
     }
 
@@ -104,10 +107,12 @@ impl Drawn for Trained<'_> {
             );
         }
         particular.extend(plain::granted_in_sentences(statement));
-        particular.push("The test examples belong to no user.".into());
-        particular.push(
-            "Accuracies along the training are shown here to judge the method. Publishing them for the real data is not covered.".into(),
-        );
+        particular.extend([
+            "The test examples belong to no user.".into(),
+            format!("Not protected is {DEALT}."),
+            format!("Accuracies are shown here to judge the method: {CURVE}."),
+            "The run that is shown was drawn from a seed, and whoever knows the seed knows its noise: it is for study.".into(),
+        ]);
         page = plain::assumptions(page, subject.gives, &particular);
         page = plain::sureness(page, &found.grades, (statement.failure, Some(statement)), &self.notes);
         let rows: Vec<Vec<String>> =
@@ -128,8 +133,9 @@ impl Trained<'_> {
     }
 
     /// What is computed from the data without noise.
-    fn public(&self) -> Option<&'static str> {
-        self.study.asked.standardize.then_some("means and variances of the features, which count as public")
+    fn public(&self) -> String {
+        let features = "; means and variances of the features, which count as public, too";
+        format!("{DEALT}{}", if self.study.asked.standardize { features } else { "" })
     }
 
     fn summary(&self) -> Vec<(&'static str, String)> {
@@ -155,8 +161,8 @@ impl Trained<'_> {
         ];
         rows.extend(plain::granted(&self.statement));
         rows.extend(self.more_than_one().map(|what| ("not covered", what)));
-        rows.extend(self.public().map(|what| ("not protected", what.into())));
         rows.extend([
+            ("not protected", self.public()),
             ("the account fails", question::probability(self.statement.failure)),
             (
                 "messages",
