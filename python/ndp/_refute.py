@@ -138,7 +138,10 @@ class Refutation:
         if found is None:
             if self.cases == 0 and not self.ran_out:
                 return ["nothing was compared: in no case that was asked for does the claim apply and have a value", far]
-            why = "before the cases ran out" if self.ran_out else "among all cases that were asked for"
+            if self.cases == self.undecided and not self.ran_out:
+                return ["nothing was decided: in all cases that were asked for, claim and truth are closer than rounding", far]
+            decided = "among the cases that could be decided" if self.undecided else "among all cases that were asked for"
+            why = "before the cases ran out" if self.ran_out else decided
             return [f"no counterexample {why}, which proves nothing", far]
         where = f"{found.nodes} nodes, {_several(found.rounds, 'round')}, edges {', '.join(f'{a}-{b}' for a, b in found.edges)}"
         pair = f"{found.weights} weights, exposed {found.source}, observed by {' and '.join(map(str, found.observers))}"

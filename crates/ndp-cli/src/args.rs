@@ -54,6 +54,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Example: ndp audit friends.txt --noise 1 --source bob --observer ann --runs 20000"
     )]
+    #[command(mut_arg("coalition_size", |arg| arg.hide(true)), mut_arg("neighbors", |arg| arg.hide(true)), mut_arg("sample", |arg| arg.hide(true)), mut_arg("all", |arg| arg.hide(true)))]
     Audit(Audit),
     /// Choose protocol, weights and rounds for a target.
     #[command(after_help = "Example: ndp plan friends.txt --epsilon 1 --delta 1e-5")]
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Example: ndp ledger friends.txt --run muffliato@2 --run ring-sum@3 --epsilon 4 --delta 1e-5"
     )]
+    #[command(mut_arg("coalition_size", |arg| arg.hide(true)), mut_arg("neighbors", |arg| arg.hide(true)))]
     Ledger(Ledger),
     /// What a running system has shown so far, by its log, and how much of a budget is left.
     #[command(
@@ -96,6 +98,7 @@ pub(crate) enum Command {
     #[command(
         after_help = "Example: ndp train houses.csv --label price_class --users 100 --epsilon 5 --delta 1e-6 --png curve.png"
     )]
+    #[command(mut_arg("coalition_size", |arg| arg.hide(true)), mut_arg("neighbors", |arg| arg.hide(true)))]
     Train(Box<Train>),
     /// A summary of every observer, for studies that are too large for one table.
     #[command(after_help = "Example: ndp sweep friends.txt --noise 2 --all --into all.jsonl")]

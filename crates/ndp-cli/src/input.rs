@@ -6,6 +6,7 @@ use flate2::read::MultiGzDecoder;
 use ndp_graph::edge_list::{EdgeListOptions, ExtraFields, Header, SelfLoops};
 use ndp_graph::graph_file::{OneWay, read_graph};
 use ndp_graph::{GossipMatrix, Graph};
+use ndp_report::words;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
@@ -152,7 +153,8 @@ fn read(input: &GraphInput, weighted: bool) -> Result<(Graph, Option<EdgeWeights
         ));
     }
     if found.made_symmetric > 0 {
-        notes.push(format!("{} edges that go one way only were given their edge back", found.made_symmetric));
+        let edges = words::several(found.made_symmetric, "edge");
+        notes.push(format!("{edges} of one way only were given back the other way"));
     }
     for note in notes {
         crate::output::note(&note);

@@ -198,7 +198,7 @@ pub enum Error {
         problem: String,
     },
     /// Edges whose opposite edges are missing, in a file whose edges have a direction.
-    #[error("{count} edges go one way only, such as {from:?} to {to:?}: graphs are undirected")]
+    #[error("{} one way only, such as {from:?} to {to:?}: graphs are undirected", if *count == 1 { "1 edge goes".to_owned() } else { format!("{count} edges go") })]
     OneWayEdges {
         /// How many.
         count: usize,

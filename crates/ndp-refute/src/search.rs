@@ -352,9 +352,8 @@ fn of_observers(
     let (alpha, sigma) = (search.alpha, search.sigma);
     for u in (0..setting.graph.node_count()).filter(|u| !observers.contains(u)) {
         let case = Case { setting, rounds, u, observers: &observers, alpha, sigma };
-        if let Some(domain) = &search.domain
-            && domain.bound(&case)?.low() <= 0.0
-        {
+        let domain = search.domain.as_ref().map(|domain| domain.bound(&case)).transpose()?;
+        if domain.is_some_and(|domain| domain.high() <= 0.0) {
             report.outside += 1;
             continue;
         }
@@ -363,6 +362,13 @@ fn of_observers(
             return Ok(true);
         }
         report.cases += 1;
+        // Whether the claim is about this case is open where the formula may be positive or not.
+        if let Some(domain) = domain.filter(|domain| domain.low().is_nan() || domain.low() <= 0.0) {
+            let open =
+                if domain.high().is_finite() { &mut report.undecided } else { &mut report.without_value };
+            *open += 1;
+            continue;
+        }
         if search.bounded == Bounded::Mean {
             require_same_for_all(claim, search.domain.as_ref(), &case)?;
         }

@@ -146,6 +146,10 @@ fn parsed(run: &str) -> Result<(&str, NoiseMultiplier), Failure> {
     Ok((name, question::noise(noise, 1.0)?))
 }
 
+/// What is shown of runs that were chosen by what was seen.
+const LIMIT: &str = "of runs that were chosen by what was seen the limit holds, however little they cost; what they cost is what is missing \
+                     from what is left";
+
 impl Answer for Spent<'_> {
     fn text(&self) -> Vec<Part<'_>> {
         let exact = self.rows.iter().all(|(_, grade)| *grade == Grade::Exact);
@@ -158,8 +162,11 @@ impl Answer for Spent<'_> {
             }
             _ => words::left(self.margin, self.measure),
         });
-        let grade = Part::Line(format!("  grade of what is spent: {grade}"));
-        let mut parts = vec![self.summary(), grade, Part::empty(), Part::worst(&shown, "spent", 10)];
+        let by_limit = self.asked.adaptive && self.target.is_some();
+        let (what, column) = if by_limit { ("holds", "at most") } else { ("is spent", "spent") };
+        let grade = Part::Line(format!("  grade of what {what}: {grade}"));
+        let mut parts = vec![self.summary(), grade, Part::empty(), Part::worst(&shown, column, 10)];
+        parts.extend(by_limit.then(|| Part::Line(LIMIT.into())));
         parts.extend(last.map(Part::Line));
         parts
     }

@@ -168,6 +168,12 @@ fn title(report: &Report) -> &'static str {
         Outcome::NotRefuted if report.cases == report.without_value => {
             "Nothing was compared: in none of the cases that were asked for does the claim apply and have a value"
         }
+        Outcome::NotRefuted if report.cases == report.without_value + report.undecided => {
+            "Nothing was decided: in all cases that were asked for, claim and truth are closer than rounding"
+        }
+        Outcome::NotRefuted if report.undecided > 0 => {
+            "No counterexample among the cases that could be decided, which proves nothing; rounding leaves others open"
+        }
         Outcome::NotRefuted => "No counterexample among all cases that were asked for, which proves nothing",
         Outcome::OutOfBudget => "No counterexample before the cases ran out, which proves nothing",
     }
@@ -263,6 +269,13 @@ fn searched(Tried { question, report, .. }: &Tried) -> Vec<(&'static str, String
     rows
 }
 
+/// The claim, with so many digits that it is seen to be below the truth.
+fn claimed(found: &Counterexample) -> String {
+    let short = up(found.claimed);
+    let is_below = short.parse::<f64>().is_ok_and(|shown| shown < found.true_loss_decimal);
+    if is_below { short } else { found.claimed.to_string() }
+}
+
 fn counterexample(found: &Counterexample, attacked: Option<&Attacked>) -> Vec<(&'static str, String)> {
     let list = |edges: &[(usize, usize)]| {
         let edges: Vec<String> = edges.iter().map(|(a, b)| format!("{a}-{b}")).collect();
@@ -281,7 +294,7 @@ fn counterexample(found: &Counterexample, attacked: Option<&Attacked>) -> Vec<(&
     }
     rows.extend([
         ("exposed, observer", format!("{exposed}, {}", observers.join(" and "))),
-        ("claimed at most", up(found.claimed)),
+        ("claimed at most", claimed(found)),
         (found.protocol.truth(), found.true_loss.clone()),
     ]);
     if let Some(attacked) = attacked {

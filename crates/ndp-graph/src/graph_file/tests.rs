@@ -81,7 +81,7 @@ fn edges_that_go_one_way_are_made_symmetric_on_request_only() -> Result<(), Erro
         let both = read_graph(bytes, EdgeListOptions::default(), OneWay::Symmetric)?;
         assert!(both.made_symmetric > 0);
     }
-    assert_eq!(problem(market), "1 edges go one way only, such as \"2\" to \"3\": graphs are undirected");
+    assert_eq!(problem(market), "1 edge goes one way only, such as \"2\" to \"3\": graphs are undirected");
     // Lists that name each edge once, or each twice, have no direction.
     for text in ["1 2\n3 2\n", "1 2\n2 1\n3 2\n2 3\n"] {
         assert_eq!(read(text.as_bytes())?.made_symmetric, 0);

@@ -144,6 +144,28 @@ fn neighbors_are_compared_or_added_up() -> Result<(), Error> {
     Ok(())
 }
 
+/// A condition that rounding or a missing value leaves open takes no case out of what was asked for.
+#[test]
+fn a_condition_that_is_open_is_not_unmet() -> Result<(), Error> {
+    let of = |domain: &str| -> Result<_, Error> {
+        let domain = Some(Expression::parse(domain)?);
+        let search = Search { domain, max_nodes: 3, max_rounds: 1, ..Search::default() };
+        let report = refute(&Expression::parse("99 * alpha")?, &search)?;
+        Ok((
+            report.cases > 0,
+            report.outside > 0,
+            report.cases == report.undecided,
+            report.cases == report.without_value,
+        ))
+    };
+    assert_eq!(of("1")?, (true, false, false, false));
+    assert_eq!(of("0 - 1")?, (false, true, true, true));
+    // Positive, by less than rounding.
+    assert_eq!(of("sqrt(3)^2 - 3 + (1 / 100000000)^2")?, (true, false, true, false));
+    assert_eq!(of("sqrt(-1)")?, (true, false, false, true));
+    Ok(())
+}
+
 /// A claim about the mean over all nodes names none of them, even if its value is that of all others.
 #[test]
 fn claims_about_means_name_no_node() -> Result<(), Error> {

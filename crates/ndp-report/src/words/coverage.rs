@@ -186,6 +186,7 @@ pub fn not_met(check: &Check, what: &str, coverage: &Coverage) -> String {
                 "not shown: {looked_at} coalitions of {who} were looked at, who keep it; what the others learn is not known"
             )
         }
+        (_, 1, _) => format!("not shown: the bound of one of the {what} exceeds it{of}"),
         _ => format!("not shown: the bounds of {exceeding} {what} exceed it{of}"),
     }
 }

@@ -1,8 +1,8 @@
 //! The page of a search for a counterexample, and its picture.
 
-use super::{Tried, counterexample, searched, title};
+use super::{Tried, claimed, counterexample, searched, title};
 use crate::errors::Failure;
-use crate::output::{drawing, number, up};
+use crate::output::{drawing, number};
 use ndp_account::Observer;
 use ndp_dp::Grade;
 use ndp_graph::Graph;
@@ -32,8 +32,7 @@ pub(super) fn picture(found: &Counterexample) -> Result<Figure, Failure> {
         Bounded::Mean => "of all nodes".into(),
     };
     let is = if found.protocol.is_walk() { "is true if the path is known" } else { "is true" };
-    let title =
-        format!("The claim is false: {exposed} at most {} is claimed, {truth} {is}", up(found.claimed));
+    let title = format!("The claim is false: {exposed} at most {} is claimed, {truth} {is}", claimed(found));
     // The true loss is an exact fraction; the picture shows its decimal value.
     Ok(drawing(&title, what, Grade::Exact, &graph, &Observer::coalition(&found.observers), values))
 }
