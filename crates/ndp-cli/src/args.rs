@@ -100,7 +100,7 @@ pub(crate) enum Command {
     )]
     #[command(mut_arg("coalition_size", |arg| arg.hide(true)), mut_arg("neighbors", |arg| arg.hide(true)))]
     Train(Box<Train>),
-    /// A summary of every observer, for studies that are too large for one table.
+    /// A summary of each observer that is looked at, for studies that are too large for one table.
     #[command(after_help = "Example: ndp sweep friends.txt --noise 2 --all --into all.jsonl")]
     #[command(mut_arg("report", |arg| arg.hide(true)))]
     Sweep(Box<Sweep>),

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 xflags::xflags! {
-    /// Reproduces the figures of five papers on decentralized privacy, beside what is true.
+    /// Reproduces the figures of four papers and a poster on decentralized privacy, beside what is true.
     cmd ndp-experiments {
         /// Compute figures; this is what happens without a command.
         default cmd reproduce {

@@ -11,7 +11,15 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn main() -> ExitCode {
-    let result = match flags::NdpExperiments::from_env_or_exit().subcommand {
+    let asked = match flags::NdpExperiments::from_env() {
+        Ok(asked) => asked,
+        Err(help) if help.is_help() => {
+            print_line(&help.to_string());
+            return ExitCode::SUCCESS;
+        }
+        Err(error) => error.exit(),
+    };
+    let result = match asked.subcommand {
         flags::NdpExperimentsCmd::Reproduce(command) => command.run(),
         flags::NdpExperimentsCmd::Bless(command) => command.run(),
         flags::NdpExperimentsCmd::Data(command) => command.run(),

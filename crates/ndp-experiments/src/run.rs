@@ -128,9 +128,16 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     }
     let Options { scale, seed, out, data, .. } = options;
     let start = Instant::now();
-    let figure = (entry.figure)(*scale, *seed, data).with_context(|| format!("{} failed", entry.id))?;
+    let mut figure = (entry.figure)(*scale, *seed, data).with_context(|| format!("{} failed", entry.id))?;
     let mut faults = plot::faults(&figure);
-    let (basis, samples) = (figure.basis.clone(), figure.samples.clone());
+    let tables = table::tables(&figure).into_iter().map(|(_, text)| table::parse(&text));
+    let rows = tables.collect::<Result<Vec<_>, _>>().map_err(anyhow::Error::msg)?.concat();
+    let untrue = verdict::title::untrue(&figure.basis, &rows, &figure.samples).map_err(anyhow::Error::msg)?;
+    if !untrue.is_empty() {
+        // A picture travels without what is said beside it: it must not claim what its numbers do not show.
+        figure.title = neutral(&figure.title, entry.id);
+        faults.extend(untrue);
+    }
     let run = Run {
         seconds: start.elapsed().as_secs_f64(),
         threads: rayon::current_num_threads(),
@@ -139,9 +146,13 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     };
     let record = output::write_figure(out, entry, figure, *scale, *seed, run)
         .with_context(|| format!("{} was computed but not written", entry.id))?;
-    let rows = read_rows(out, &record)?;
-    faults.extend(verdict::title::untrue(&basis, &rows, &samples).map_err(anyhow::Error::msg)?);
     Ok(Done { faults, ..Done::new(record, rows, false)? })
+}
+
+/// A title that claims nothing.
+fn neutral(title: &str, id: &str) -> String {
+    let figure = title.split_once(": ").map_or(id, |(figure, _)| figure);
+    format!("{figure} (its title does not hold of these numbers)")
 }
 
 /// The numbers of a figure's CSVs.

@@ -58,6 +58,8 @@ impl Finding {
             max_thin_nodes: if graphs == Graphs::All { 0 } else { nodes },
             max_rounds: rounds,
             weights: vec![self.weights],
+            // The theorems on walks ask for σ² ≥ 2α(α − 1), which is 4 at order 2.
+            sigma: if self.protocol.is_walk() { 2.0 } else { 1.0 },
             ..Search::default()
         })
     }

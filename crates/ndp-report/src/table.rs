@@ -82,20 +82,29 @@ pub struct Row {
 /// A sentence naming the file and what is wrong with it.
 pub fn read(path: &Path) -> Result<Vec<Row>, String> {
     let fail = |problem: String| format!("{}: {problem}", path.display());
-    let mut reader = csv::Reader::from_path(path).map_err(|e| fail(e.to_string()))?;
-    let header = reader.headers().map_err(|e| fail(e.to_string()))?.clone();
+    let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+    parse(&text).map_err(fail)
+}
+
+/// The rows of a CSV written by [`tables`].
+///
+/// # Errors
+/// A sentence that says what is wrong with it.
+pub fn parse(text: &str) -> Result<Vec<Row>, String> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|e| e.to_string())?.clone();
     // Tables of earlier builds, including references, lack the last column.
     let is = |columns: &[&str]| {
         header.iter().eq(columns.iter().copied().take(header.len().max(columns.len() - 1)))
     };
     let curves = is(&CURVES_HEADER);
     if !curves && !is(&MATRIX_HEADER) {
-        return Err(fail(format!("unknown columns {header:?}")));
+        return Err(format!("unknown columns {header:?}"));
     }
     let mut rows = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|e| fail(e.to_string()))?;
-        let malformed = || fail(format!("malformed row {record:?}"));
+        let record = record.map_err(|e| e.to_string())?;
+        let malformed = || format!("malformed row {record:?}");
         let number = |i: usize| -> Result<f64, String> { record[i].parse().map_err(|_| malformed()) };
         let optional = |i: usize| if record[i].is_empty() { Ok(None) } else { number(i).map(Some) };
         let (column, y, low, high) = if curves {

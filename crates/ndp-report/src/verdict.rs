@@ -344,7 +344,11 @@ mod tests {
              x = 2."
         );
         // A printed value is no evidence about the truth.
-        assert_eq!(words(&[Check::below("exact", "printed")], &rows), ["not shown"]);
+        let below = [Check::below("exact", "printed")];
+        assert_eq!(words(&below, &rows), ["not shown"]);
+        // The ratio is that of the one that is to be smaller.
+        let found = decide(&below, &rows).unwrap().remove(0).worst.unwrap();
+        assert_eq!(found.ratio_in_words(), "3 (1 to 0.3333)");
     }
 
     #[test]

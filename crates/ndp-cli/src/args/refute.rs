@@ -42,9 +42,9 @@ pub(crate) struct Refute {
     /// The order alpha.
     #[arg(long, default_value_t = 2.0, value_name = "ALPHA")]
     pub(crate) order: f64,
-    /// The noise sigma, in units of the sensitivity.
-    #[arg(long, default_value_t = 1.0, value_name = "SIGMA")]
-    pub(crate) noise: f64,
+    /// The noise sigma, in units of the sensitivity; by default 1, and 2 for rows about walks, as their theorems ask.
+    #[arg(long, value_name = "SIGMA")]
+    pub(crate) noise: Option<f64>,
     /// How many cases (graph, weights, rounds, pair) to try at most.
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     pub(crate) cases: u64,

@@ -94,8 +94,7 @@ struct Question {
 
 impl Question {
     fn new(asked: &Refute) -> Result<Self, Failure> {
-        let common =
-            Search { alpha: asked.order, sigma: asked.noise, budget: asked.cases, ..Search::default() };
+        let common = Search { alpha: asked.order, budget: asked.cases, ..Search::default() };
         if let Some(number) = asked.finding {
             let Some(finding) = Finding::numbered(number) else {
                 let known: Vec<String> =
@@ -106,7 +105,7 @@ impl Question {
                 )));
             };
             let search = finding.search().map_err(|error| Failure::Refused(error.to_string()))?;
-            let (alpha, sigma, budget) = (common.alpha, common.sigma, common.budget);
+            let (alpha, sigma, budget) = (common.alpha, asked.noise.unwrap_or(search.sigma), common.budget);
             return Ok(Self {
                 claim: finding.claim.into(),
                 source: Some(finding.source),
@@ -144,6 +143,7 @@ impl Question {
                 max_thin_nodes: asked.thin_nodes,
                 max_rounds: asked.rounds,
                 weights: asked.weights.iter().map(rule).collect(),
+                sigma: asked.noise.unwrap_or(common.sigma),
                 ..common
             },
         })

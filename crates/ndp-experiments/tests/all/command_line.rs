@@ -162,6 +162,22 @@ fn differing_numbers_fail_and_blessed_ones_pass() {
     assert!(ok && said.contains("no reference"), "{said}");
 }
 
+/// With another seed, few nodes may contradict a title: then the picture claims nothing.
+#[test]
+fn a_title_that_does_not_hold_is_not_drawn() {
+    let folder = folder("title");
+    let asked = ["muffliato/fig4", "--quick", "--seed", "3", "--out", "out"];
+    let (ok, said) = run(&folder, &asked);
+    assert!(ok && said.contains("the title is not supported"), "{said}");
+    let record = std::fs::read_to_string(folder.join("out/muffliato/fig4.json")).unwrap();
+    let drawn = std::fs::read_to_string(folder.join("out/muffliato/fig4.svg")).unwrap();
+    assert!(
+        record.contains("\"Muffliato, figure 4 (its title does not hold of these numbers)\""),
+        "{record}"
+    );
+    assert!(!drawn.contains("falls with Euclidean distance"));
+}
+
 #[test]
 fn wrong_requests_are_refused_with_one_clear_sentence() {
     let folder = folder("wrong");

@@ -22,6 +22,14 @@ pub struct Point {
     pub high: Option<f64>,
 }
 
+impl Point {
+    /// The range, if there is one: an end that is not known is the point itself.
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+        let known = self.low.or(self.high).is_some();
+        known.then(|| (self.low.unwrap_or(self.y), self.high.unwrap_or(self.y)))
+    }
+}
+
 impl From<(f64, f64)> for Point {
     fn from((x, y): (f64, f64)) -> Self {
         Self { x, y, low: None, high: None }

@@ -130,7 +130,7 @@ impl Place {
             .points
             .iter()
             .filter_map(|p| {
-                let (low, high) = (p.low?, p.high?);
+                let (low, high) = p.range()?;
                 let px = self.across.place(p.x)?;
                 let top = self.up.place(high)?.clamp(self.frame.y, self.frame.bottom());
                 // On a log axis, a range that starts at zero reaches the edge.

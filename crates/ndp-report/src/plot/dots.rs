@@ -53,7 +53,7 @@ pub(super) fn draw(
     {
         canvas.line((zero, frame.y), (zero, frame.bottom()), GREY, 1.2);
     }
-    let ranged = series.iter().flat_map(|s| &s.points).any(|p| p.low.is_some() && p.high.is_some());
+    let ranged = series.iter().flat_map(|s| &s.points).any(|p| p.range().is_some());
     for (k, s) in series.iter().enumerate() {
         let y = frame.y + (k as f64 + 0.5) * frame.height / series.len().max(1) as f64;
         canvas.line((frame.x, y), (frame.right(), y), PALE, 1.0);
@@ -77,7 +77,7 @@ pub(super) fn draw(
             canvas.line((from, y), (to, y), color.towards(WHITE, 0.3), 2.5);
         }
         for point in &s.points {
-            if let (Some(low), Some(high)) = (point.low, point.high)
+            if let Some((low, high)) = point.range()
                 && let (Some(left), Some(right)) = (across.place(low), across.place(high))
                 && right - left > 0.5
             {

@@ -112,7 +112,8 @@ pub struct Outcome {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
-    /// The ratio there: second to first; for an agreement, larger to smaller.
+    /// The ratio there: second to first, or first to second where the first is to be the smaller one; for an
+    /// agreement, larger to smaller.
     pub ratio: f64,
     /// Value of the first series.
     pub first: f64,
@@ -122,6 +123,17 @@ pub struct Place {
     pub panel: String,
     /// Abscissa, node, or entry.
     pub at: String,
+}
+
+impl Place {
+    /// The ratio, with the two values in the order in which it is theirs.
+    #[must_use]
+    pub fn ratio_in_words(&self) -> String {
+        let of_second = super::quotient(self.second, self.first) == self.ratio;
+        let (one, other) = if of_second { (self.second, self.first) } else { (self.first, self.second) };
+        let [ratio, one, other] = [self.ratio, one, other].map(round);
+        format!("{ratio} ({one} to {other})")
+    }
 }
 
 impl Outcome {
@@ -189,8 +201,7 @@ impl Outcome {
             }
         };
         let worst = self.worst.as_ref().map_or(String::new(), |worst| {
-            let [ratio, first, second] = [worst.ratio, worst.first, worst.second].map(round);
-            format!("; largest ratio {ratio} ({second} to {first}) in “{}” at {}", worst.panel, worst.at)
+            format!("; largest ratio {} in “{}” at {}", worst.ratio_in_words(), worst.panel, worst.at)
         });
         format!("“{first}” {relation} “{second}”{from}: {counted}{worst}.")
     }

@@ -119,9 +119,12 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let series = Series::new(format!("sound, T = {time}"), Grade::UpperBound).by_class(losses);
         series.shade(i, some.len()).family(over("sound", &some))
     });
+    let drawn = scale.pick(SAMPLE, 2);
+    let title =
+        format!("sound loss of at most {cap} contributions, means of {drawn} pairs drawn in each tenth");
     let ends = [(1.0, all_at_once), (classes.len() as f64, all_at_once)];
     Ok(figure.panel(
-        Panel::curves(format!("sound loss of at most {cap} contributions"), quantiles(), axis())
+        Panel::curves(title, quantiles(), axis())
             .with_all(sound)
             .with(Series::new("local loss of all contributions", Grade::UpperBound).points(ends)),
     ))
@@ -273,7 +276,8 @@ mod tests {
         let printed = y(&figure, "printed loss, mean", "printed, T = 400");
         assert!(printed[0] > printed[9], "{printed:?}");
         // The cap is 13 for 400 steps on 40 nodes.
-        let sound = y(&figure, "sound loss of at most 13 contributions", "sound, T = 200");
+        let panel = "sound loss of at most 13 contributions, means of 2 pairs drawn in each tenth";
+        let sound = y(&figure, panel, "sound, T = 200");
         assert!(sound.len() == 10 && sound.iter().all(|loss| 0.0 < *loss && *loss <= 13.0 * (1.0 + 1e-12)));
         Ok(())
     }

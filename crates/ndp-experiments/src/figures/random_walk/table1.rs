@@ -139,7 +139,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             }),
         });
     }
-    let mut figure = Figure::new("Random walks, table 1: at the printed noise, what is proved for the worst sampled pair is above the printed mean, as epsilon")
+    let mut figure = Figure::new("Random walks, table 1: at the printed noise, what is proved for the worst sampled pair of the three sparse graphs is above the printed mean, as epsilon")
         .titled_by([
             Basis::Drawn(Check::below("printed mean loss, converted", "worst sampled pair, by the law of gaps")),
         ])
