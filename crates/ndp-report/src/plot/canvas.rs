@@ -365,7 +365,7 @@ fn dash(points: &[(f64, f64)], stroke: Stroke) -> Vec<Vec<(f64, f64)>> {
 }
 
 /// About where a text is, upright or turned to the left.
-fn area((x, y): (f64, f64), text: &str, size: f64, anchor: Anchor, turned: bool) -> Rect {
+pub(super) fn area((x, y): (f64, f64), text: &str, size: f64, anchor: Anchor, turned: bool) -> Rect {
     let (width, height) = (0.95 * text_width(text, size), 0.75 * size);
     let before = match anchor {
         Anchor::Start => 0.0,

@@ -1,7 +1,7 @@
 //! A panel of curves, points and histograms.
 
 use super::axes::{self, Mapping, data_range};
-use super::canvas::{Anchor, Canvas, Rgb, Stroke, WHITE};
+use super::canvas::{Anchor, Canvas, Rgb, Stroke, WHITE, area};
 use super::colors::endless;
 use super::eyes::for_letters;
 use super::frame::Rect;
@@ -13,6 +13,9 @@ use crate::table::number;
 pub(super) const FEW: usize = 40;
 /// The least distance between two numbers beyond the same edge.
 const ROOM_OF_A_NUMBER: f64 = 70.0;
+
+/// The least distance between a number and a mark.
+const ROOM_OF_A_MARK: f64 = 3.0;
 
 /// The colour of a line between the points beside one name.
 const JOINT: Rgb = Rgb(0xc4, 0xc4, 0xc4);
@@ -257,15 +260,31 @@ impl Place {
             let beneath = run && value == f64::INFINITY && px > self.frame.x + ROOM_OF_A_NUMBER;
             let right = beneath || px > self.frame.x + 0.5 * self.frame.width;
             let (anchor, shift) = if right { (Anchor::End, -6.0) } else { (Anchor::Start, 6.0) };
-            let words = axes::power_of_ten(value);
-            canvas.text(
-                px + shift,
-                y,
-                if value == f64::INFINITY { endless(series.kind) } else { &words },
-                axes::TICK_SIZE,
-                anchor,
-                for_letters(style.stroke.color),
-            );
+            let words = if value == f64::INFINITY {
+                endless(series.kind).to_owned()
+            } else {
+                axes::power_of_ten(value)
+            };
+            // Further in, if that is clear of the marks and lines of the series; there an arrow says where to.
+            let (edge, inward, arrow) = if y == top { (top, 14.0, '↑') } else { (y, -14.0, '↓') };
+            let said = |y: f64| match anchor {
+                _ if y == edge => words.clone(),
+                Anchor::End => format!("{words} {arrow}"),
+                _ => format!("{arrow} {words}"),
+            };
+            let is_clear = |y: f64| {
+                let area = area((px + shift, y), &said(y), axes::TICK_SIZE, anchor, false);
+                let area = area.inset(-ROOM_OF_A_MARK, -ROOM_OF_A_MARK, -ROOM_OF_A_MARK, -ROOM_OF_A_MARK);
+                let mark =
+                    places.iter().any(|&(x, y, _)| self.frame.contains((x, y)) && area.contains((x, y)));
+                let line = |pair: &[(f64, f64, f64)]| {
+                    !area.clip(&[(pair[0].0, pair[0].1), (pair[1].0, pair[1].1)]).is_empty()
+                };
+                !mark && !(series.mark == Mark::Line && places.windows(2).any(line))
+            };
+            let mut rows = (0..8).map(|row| edge + inward * f64::from(row));
+            let y = rows.find(|&y| is_clear(y)).unwrap_or(edge);
+            canvas.text(px + shift, y, &said(y), axes::TICK_SIZE, anchor, for_letters(style.stroke.color));
         }
     }
 

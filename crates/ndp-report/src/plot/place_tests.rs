@@ -49,6 +49,19 @@ fn triangles_point_to_what_is_beyond_the_axis() {
     assert!(inside.polygons().iter().all(|it| it.len() != 3));
 }
 
+/// The number of a value beyond the axis stands clear of the marks and the line that lead there.
+#[test]
+fn numbers_beyond_the_axis_are_clear_of_the_curve() {
+    let points: Vec<Pair> = (1..=16).map(|x| (f64::from(x), 10.0 * 0.3_f64.powi(x * x / 10))).collect();
+    let axis = Axis::log("loss").range(2e-4, 20.0);
+    let canvas = composed(Panel::curves("p", Axis::linear("x"), axis).with(exact(&points)));
+    let number = canvas.texts().iter().find(|it| it.text.contains("·10")).expect("a number").area;
+    for (x, y, radius) in canvas.circles() {
+        let mark = Rect { x: x - radius, y: y - radius, width: 2.0 * radius, height: 2.0 * radius };
+        assert!(!number.meets(&mark), "{number:?} {mark:?}");
+    }
+}
+
 /// Many points have smaller marks than few.
 #[test]
 fn many_points_are_small() {
