@@ -108,7 +108,7 @@ fn of_paper<'a>(paper: &'a Paper, figures: &'a [Shown]) -> impl Iterator<Item = 
 /// The table at the top, computed from the numbers.
 fn summary(html: &mut String, figures: &[Shown]) {
     html.push_str(
-        "<div class=\"wide\"><table>\n<thead><tr><th>figure</th><th>claim</th><th>holds</th>\
+        "<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th>figure</th><th>claim</th><th>holds</th>\
          <th>largest ratio of what is compared</th><th>reference</th></tr></thead>\n<tbody>\n",
     );
     for Shown { done, comparison } in figures {
@@ -284,7 +284,7 @@ fn table(html: &mut String, panel: &serde_json::Value, title: &str, rows: &[Row]
     };
     let _ = write!(
         html,
-        "<h4>{}</h4>\n<div class=\"wide\"><table>\n<thead><tr><th>{}</th>",
+        "<h4>{}</h4>\n<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr><th>{}</th>",
         escape(title),
         escape(panel["rows"].as_str().unwrap_or_default())
     );
@@ -427,7 +427,7 @@ input,figcaption output,nav{display:none}figure,tr,h3{break-inside:avoid}h2,h3,h
 .good{color:var(--good);font-weight:bold}.bad{color:var(--bad);font-weight:bold}.none{color:var(--soft)}\
 .warn{color:var(--warn);font-weight:bold}summary{cursor:pointer}dl{display:grid;\
 grid-template-columns:minmax(6rem,max-content) 1fr;gap:.15rem 1rem;font-size:.9rem}dt{color:var(--soft)}\
-dd{margin:0;overflow-wrap:anywhere}code{font-size:.85em}";
+dd,code{overflow-wrap:anywhere}dd{margin:0}code{font-size:.85em}";
 
 #[cfg(test)]
 mod tests;
