@@ -1,4 +1,5 @@
-//! Every figure and table of four papers and a poster on decentralized privacy, reproduced beside the true values.
+//! Every figure and table of four papers and a poster on decentralized privacy, reproduced beside the true
+//! values.
 //!
 //! A [`Figure`](ndp_report::figure::Figure) is plain data, computed by a pure function listed in
 //! [`registry`]. [`output`] writes it as CSV, JSON, SVG and PNG; [`report`] shows all figures on one page;

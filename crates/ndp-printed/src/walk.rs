@@ -270,8 +270,8 @@ mod tests {
         Ok(())
     }
 
-    /// `ln E exp(θ N)` for the number `N` of contributions of a leaf of a star of `n` nodes that lie between two
-    /// visits of the hub, from the masses of hub, other leaves and leaf, the last without and with its charge.
+    /// `ln E exp(θ N)` for the number `N` of contributions of a leaf of a star of `n` nodes that lie between
+    /// two visits of the hub, from the masses of hub, other leaves and leaf, without and with its charge.
     fn after_the_first_visit(n: usize, steps: usize, theta: f64) -> f64 {
         let (n, p) = (n as f64, 1.0 / (n as f64 - 1.0));
         let (mut hub, mut others, mut seen, mut charged, mut first) =
@@ -293,8 +293,8 @@ mod tests {
     /// view. Section 0 of the specification.
     #[test]
     fn the_star_refutes_theorem_3() -> Result<(), Error> {
-        // The closed form comes from a logarithm of the matrix by another program; the last column is a lower
-        // bound for observers who do not know who sends: they know all but the time until their first visit.
+        // The closed form comes from a logarithm of the matrix by another program; the last column is a
+        // lower bound for observers to whom senders are hidden: they know all after their first visit.
         let rows = [
             (20, 200, 0.059_293_242_425_09, Some(0.053_496), 0.107_827_965_847_054, 0.0964),
             (50, 500, 0.027_252_104_549_232_1, None, 0.154_258_155_528_190, 0.0),

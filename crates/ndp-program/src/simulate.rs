@@ -56,9 +56,9 @@ impl Program {
     ///
     /// # Errors
     /// Those of `contribution`; [`ProgramError::Shape`] for a contribution of another length;
-    /// [`ndp_certify::Error::TooLarge`]; [`Error::InvalidParameter`] where a weight, or the standard deviation of
-    /// a noise, is beyond floats: the account is about the exact number, and a run with 0 in its place would send
-    /// something else. Likewise for a value that is not finite.
+    /// [`ndp_certify::Error::TooLarge`]; [`Error::InvalidParameter`] where a weight, or the standard deviation
+    /// of a noise, is beyond floats: the account is about the exact number, and a run with 0 in its place
+    /// would send something else. Likewise for a value that is not finite.
     pub fn run(
         &self,
         dimension: usize,

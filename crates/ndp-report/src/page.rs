@@ -132,7 +132,8 @@ impl Page {
     /// A table with a header, or without one if all its names are empty; the first column holds names.
     #[must_use]
     pub fn table<S: AsRef<str>>(self, caption: &str, header: &[&str], rows: &[Vec<S>]) -> Self {
-        let mut html = format!("<div class=\"wide\" tabindex=\"0\"><table><caption>{}</caption>\n", escape(caption));
+        let mut html =
+            format!("<div class=\"wide\" tabindex=\"0\"><table><caption>{}</caption>\n", escape(caption));
         if header.iter().any(|name| !name.is_empty()) {
             html.push_str("<thead><tr>");
             for name in header {

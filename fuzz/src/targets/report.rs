@@ -88,7 +88,7 @@ fn proof(i: &mut Input<'_>) -> Ending {
 
 pub(super) const PARSERS: &[Target] = &[
     Target::parser("proof", &["command ndp-check"], proof),
-    Target::parser("figure-csv", &["ndp-report table::read"], csv),
+    Target::parser("figure-csv", &["ndp-report table::read", "ndp-report table::parse"], csv),
     Target::parser("study", &["command ndp run"], study),
     Target::parser("pairs", &["command ndp --pairs"], pairs),
     Target::parser("values", &["command ndp --values"], values),

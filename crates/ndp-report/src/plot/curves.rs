@@ -265,7 +265,7 @@ impl Place {
             } else {
                 axes::power_of_ten(value)
             };
-            // Further in, if that is clear of the marks and lines of the series; there an arrow says where to.
+            // Further in, if that is clear of the marks and lines of the series; an arrow then says where to.
             let (edge, inward, arrow) = if y == top { (top, 14.0, '↑') } else { (y, -14.0, '↓') };
             let said = |y: f64| match anchor {
                 _ if y == edge => words.clone(),
@@ -280,7 +280,7 @@ impl Place {
                 let line = |pair: &[(f64, f64, f64)]| {
                     !area.clip(&[(pair[0].0, pair[0].1), (pair[1].0, pair[1].1)]).is_empty()
                 };
-                !mark && !(series.mark == Mark::Line && places.windows(2).any(line))
+                !(mark || series.mark == Mark::Line && places.windows(2).any(line))
             };
             let mut rows = (0..8).map(|row| edge + inward * f64::from(row));
             let y = rows.find(|&y| is_clear(y)).unwrap_or(edge);
