@@ -82,8 +82,11 @@ impl Program {
                     Array1::from(given)
                 }
                 Definition::Noise(z) => {
-                    let deviation = float(&self.noises[*z].variance).sqrt() * noise.get();
-                    within_floats("the standard deviation of a noise", deviation)?;
+                    let variance = &self.noises[*z].variance;
+                    let deviation = float(variance).sqrt() * noise.get();
+                    if !variance.is_zero() {
+                        within_floats("the standard deviation of a noise", deviation)?;
+                    }
                     let draw = |_| -> f64 { StandardNormal.sample(rng) };
                     let drawn: Array1<f64> = (0..dimension).map(draw).collect();
                     drawn * deviation
@@ -142,7 +145,7 @@ impl Program {
     }
 }
 
-/// Refuses what rounds to 0 or to infinity, as no weight and no noise of a program is either.
+/// Refuses what rounds to 0 or to infinity, for a weight or a noise that is neither.
 fn within_floats(name: &'static str, value: f64) -> Result<(), Error> {
     let condition = "be a positive float, to run";
     let fits = value > 0.0 && value.is_finite();
