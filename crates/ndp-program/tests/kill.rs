@@ -78,8 +78,8 @@ fn run(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let mut sent = open(&sent)?;
     loop {
         let values = log.step(|program| message(program, next))?;
-        // The message leaves once the step has returned.
-        writeln!(sent, "{next}")?;
+        // The message leaves once the step has returned, as a whole: what is cut off is joined to the next one.
+        sent.write_all(format!("{next}\n").as_bytes())?;
         log.forget(&values)?;
         next += 1;
     }
