@@ -8,7 +8,7 @@ fn the_claim_is_false() -> Result<(), Box<dyn std::error::Error>> {
             ndp_refute::mean_path_cost(&setting, 29, u, &[0]).parse()?;
         sum += num_traits::ToPrimitive::to_f64(&unit).ok_or("too large")?;
     }
-    // Exactly: 10379958882086113304624765797643/6345237188685966297657746819564.
-    assert!(1.0 * 2.0 / (2.0 * 1.0 * 1.0) * sum > 1.630712361982281);
+    // Exactly: 10379958882086113304624765797643/25380948754743865190630987278256.
+    assert!(1.0 * 2.0 / (2.0 * 2.0 * 2.0) * sum > 0.40767809049557024);
     Ok(())
 }
