@@ -78,7 +78,7 @@ fn run(folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let mut sent = open(&sent)?;
     loop {
         let values = log.step(|program| message(program, next))?;
-        // The message leaves once the step has returned, as a whole: what is cut off is joined to the next one.
+        // The message leaves once the step has returned, as a whole: the rest would be joined to the next.
         sent.write_all(format!("{next}\n").as_bytes())?;
         log.forget(&values)?;
         next += 1;
