@@ -10,7 +10,7 @@ use ndp_printed::gossip::{Powers, corollary1_towards, corollary4_variance, theor
 use ndp_printed::walk::{VisitSum, user_level};
 use ndp_refute::{Case, Claim, Error, Finding, Outcome as Found, refute};
 
-/// The printed function of a finding, at order 2 and noise 1, where the local loss is 1.
+/// The printed function of a finding, at order 2; of gossip at noise 1, where the local loss is 1.
 struct PrintedBound {
     finding: &'static Finding,
 }
@@ -62,7 +62,7 @@ fn of_walk(case: &Case<'_>) -> Option<f64> {
         stays = super::claims::on_star(&stays);
         sum += stays[case.observers[0]] / t as f64;
     }
-    let local = LocalLoss { order: Order::new(2.0).ok()?, noise: NoiseMultiplier::new(1.0).ok()? };
+    let local = LocalLoss { order: Order::new(2.0).ok()?, noise: NoiseMultiplier::new(case.sigma).ok()? };
     Some(user_level(VisitSum::Powers(sum), n, case.rounds, local).ok()?.into_value())
 }
 

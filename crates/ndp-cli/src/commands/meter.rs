@@ -93,7 +93,8 @@ impl<'a> Watch<'a> {
         let mut opened = None;
         if !from_pipe {
             let file = std::fs::File::open(path).map_err(Failure::file(path))?;
-            opened = Some(file.metadata().map_err(Failure::file(path))?);
+            // A pipe has no length, and nobody can put another one in its place.
+            opened = Some(file.metadata().map_err(Failure::file(path))?).filter(std::fs::Metadata::is_file);
             lines = Box::new(BufReader::new(file));
         }
         if watching {
