@@ -138,6 +138,26 @@ pub(crate) fn times_power<const L: usize>(a: &Fixed<L>, mantissa: i64, exponent:
     shifted(&low, carry as u64, exponent)
 }
 
+/// The limbs of `2^(64 limbs) / divisor`, rounded down, for a divisor between 2 and `2^33`.
+pub(crate) fn reciprocal(divisor: u64, limbs: usize) -> Vec<u64> {
+    let mut rest = 1;
+    let mut quotient = vec![0; limbs];
+    for limb in quotient.iter_mut().rev() {
+        let above = rest << 64;
+        (*limb, rest) = ((above / u128::from(divisor)) as u64, above % u128::from(divisor));
+    }
+    quotient
+}
+
+/// `to ← to + by · x`, modulo `2^(64 L)` for `L` limbs.
+pub(crate) fn add_multiple(to: &mut [u64], x: &[u64], by: u32) {
+    let mut carry = 0;
+    for (to, &x) in to.iter_mut().zip(x) {
+        let sum = u128::from(x) * u128::from(by) + u128::from(*to) + carry;
+        (*to, carry) = (sum as u64, sum >> 64);
+    }
+}
+
 /// A divisor between 1 and `2^33`, and its reciprocal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Divisor {

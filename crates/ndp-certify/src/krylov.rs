@@ -99,7 +99,9 @@ impl Krylov {
     pub(crate) fn bytes(&self, limbs: usize) -> u64 {
         let (n, r) = (self.nodes() as u64, self.rank_limit() as u64);
         let levels = (3 * self.seeds.len() as u64 + self.known.len() as u64).min(r);
-        let combinations = n.saturating_mul(8 * r + 8 * limbs as u64 * levels);
+        // Eight vectors side by side, their quotients and their products.
+        let beside = 3 * 64 * limbs as u64;
+        let combinations = n.saturating_mul(8 * r + 8 * limbs as u64 * levels + beside);
         let table = n.saturating_mul(8 * r);
         combinations.max(table).saturating_add(self.matrix.bytes() + 64 * n)
     }
@@ -268,8 +270,8 @@ impl Krylov {
         for &u in self.known.iter().chain(&self.seeds) {
             found.push_unit(u);
         }
-        let rounding =
-            Magnitude::new(n as f64, 0).root().times(Magnitude::new(self.matrix.units().into(), 0));
+        let mut matrix = self.matrix.in_limbs(limbs, found.kernels());
+        let rounding = Magnitude::new(n as f64, 0).root().times(Magnitude::new(matrix.units().into(), 0));
         // The level before the sources, and the sources; the number of the first candidate that they make.
         let (mut before, mut sources) = (0, self.known.len()..found.len());
         let mut candidates = found.len();
@@ -282,7 +284,7 @@ impl Krylov {
                 .collect();
             for part in of_level.chunks(TOGETHER) {
                 let rows: Vec<&Packed> = part.iter().map(|&(_, source)| found.fixed(source)).collect();
-                let products = self.matrix.products(&rows, found.kernels());
+                let products = matrix.products(&rows);
                 for (&(candidate, source), row) in part.iter().zip(products) {
                     if !kept.may_be_new(candidate) {
                         continue;
@@ -523,13 +525,14 @@ mod tests {
     }
 
     /// A path of three nodes, seen from its end for two rounds. With two limbs, three combinations take 3 · 8
-    /// bytes in floats and 3 · 16 in fixed point for each node. Three groups of neighbors take 20 bytes each
-    /// and four neighbors 4 each, and 64 bytes more are counted for each node.
+    /// bytes in floats and 3 · 16 in fixed point for each node, and three times eight vectors side by side take
+    /// 384. Three groups of neighbors take 20 bytes each and four neighbors 4 each, and 64 bytes more are
+    /// counted for each node.
     #[test]
     fn bytes_are_counted() -> Result<(), ndp_graph::Error> {
         let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);
         let view = Krylov::new(&matrix, &[0], &[1], &[0], 2);
-        assert_eq!(view.bytes(2), 3 * (24 + 48) + 3 * 20 + 4 * 4 + 3 * 64);
+        assert_eq!(view.bytes(2), 3 * (24 + 48 + 384) + 3 * 20 + 4 * 4 + 3 * 64);
         Ok(())
     }
 }

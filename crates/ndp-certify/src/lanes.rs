@@ -70,8 +70,7 @@ impl Group {
     }
 }
 
-/// A matrix with named weights: `(W x)_u = x_u + Σ_g (Σ_{v ∈ g} x_v - |g| x_u) / D_g`, where the quotient of
-/// each part of a group is rounded towards 0.
+/// A matrix with named weights: `(W x)_u = x_u + Σ_g (Σ_{v ∈ g} x_v - |g| x_u) / D_g`.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a> {
     /// Where the groups of each node start.
@@ -81,55 +80,156 @@ pub(crate) struct Named<'a> {
     pub(crate) divisors: &'a [(u64, Divisor)],
 }
 
+/// Which quotients of a matrix with named weights are taken before they are added up. Most denominators are
+/// those of one end of the edge, so that many nodes have neighbors of many denominators, each of which is
+/// the neighbor's own: `x_v / D_v` is computed once for each node, not once for each group.
+///
+/// With `F` the groups of a node `u` whose quotients are taken before,
+/// `(W x)_u = x_u + Σ_{g ∉ F} (Σ_{v ∈ g} x_v - |g| x_u) / D_g + Σ_{g ∈ F} Σ_{v ∈ g} x_v / D_v - s_u x_u`
+/// with the share `s_u = Σ_{g ∈ F} |g| / D_g`. Quotients are rounded towards 0, those of the first sum for
+/// each part of a group; `s_u x_u` is off by less than two units.
+#[derive(Clone, Copy)]
+pub(crate) struct Early<'a> {
+    /// For each group, whether it belongs to `F`.
+    pub(crate) groups: &'a [bool],
+    /// The index of the divisor `D_v` of each node.
+    pub(crate) own: &'a [u32],
+    /// For each node the limbs of `2^(64 L) s_u`, rounded down: off by less than `1 + 2^-31`.
+    pub(crate) shares: &'a [u64],
+    /// For each node its row of `x_v / D_v`.
+    pub(crate) quotients: &'a [Row],
+}
+
 impl Named<'_> {
     /// `W x` from node `first` on, for eight vectors side by side: each node has `limbs` rows, in two's
     /// complement.
     #[inline(always)]
-    pub(crate) fn products(self, limbs: usize, first: usize, x: &[Row], y: &mut [Row]) {
-        with_limbs!(limbs, self.of(first, x, y));
+    pub(crate) fn products(
+        self,
+        limbs: usize,
+        first: usize,
+        x: &[Row],
+        early: Option<Early<'_>>,
+        y: &mut [Row],
+    ) {
+        with_limbs!(limbs, self.of(first, x, early, y));
+    }
+
+    /// `x_v / D_v` from node `first` on.
+    #[inline(always)]
+    pub(crate) fn quotients(self, limbs: usize, first: usize, x: &[Row], own: &[u32], to: &mut [Row]) {
+        with_limbs!(limbs, self.quotients_of(first, x, own, to));
     }
 
     #[inline(always)]
-    fn of<const L: usize>(self, first: usize, x: &[Row], y: &mut [Row]) {
+    fn quotients_of<const L: usize>(self, first: usize, x: &[Row], own: &[u32], to: &mut [Row]) {
+        let (x, to) = (x.as_chunks::<L>().0, to.as_chunks_mut::<L>().0);
+        for ((x, &own), to) in x[first..].iter().zip(&own[first..]).zip(to) {
+            *to = *x;
+            if let Some(&divisor) = self.divisors.get(own as usize) {
+                divide_by(to, divisor);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn of<const L: usize>(self, first: usize, x: &[Row], early: Option<Early<'_>>, y: &mut [Row]) {
         let (x, y) = (x.as_chunks::<L>().0, y.as_chunks_mut::<L>().0);
+        let early = early.map(|early| (early, early.quotients.as_chunks::<L>().0));
         let mut near: Vec<[Row; L]> = Vec::new();
         let mut u = first;
         for y in y.chunks_mut(NODES) {
             // The neighbors of consecutive nodes are consecutive. They lie anywhere in memory: fetched one
             // after the other, without work in between, they arrive together.
-            let inside = self.inside(u..u + y.len());
             near.clear();
-            near.extend(self.neighbors[inside.clone()].iter().map(|&v| x[v as usize]));
+            let groups = self.starts[u]..self.starts[u + y.len()];
+            for (at, group) in groups.clone().zip(&self.groups[groups]) {
+                let from = match early {
+                    Some((early, quotients)) if early.groups[at] => quotients,
+                    _ => x,
+                };
+                near.extend(group.of(self.neighbors).iter().map(|&v| from[v as usize]));
+            }
+            let mut left = near.as_slice();
             for y in y {
                 *y = x[u];
-                for group in &self.groups[self.starts[u]..self.starts[u + 1]] {
-                    let (divisor, long) = self.divisors[group.divisor as usize];
-                    let numbers =
-                        &near[group.inside.0 as usize - inside.start..group.inside.1 as usize - inside.start];
-                    for (part, count) in group.parts(numbers) {
-                        let mut sum = difference(part, count, &x[u]);
-                        if divisor >> 32 == 0 {
-                            divide(&mut sum, divisor);
-                        } else {
-                            divide_each(&mut sum, long);
+                let mut before = None;
+                let groups = self.starts[u]..self.starts[u + 1];
+                for (at, group) in groups.clone().zip(&self.groups[groups]) {
+                    let (numbers, rest) = left.split_at((group.inside.1 - group.inside.0) as usize);
+                    left = rest;
+                    match early {
+                        Some((early, _)) if early.groups[at] => {
+                            let (sums, _) = before.get_or_insert(([[Row::ZERO; L]; 2], early));
+                            add_up(sums, numbers);
                         }
-                        add(y, &sum);
+                        _ => {
+                            for (part, count) in group.parts(numbers) {
+                                let mut sum = difference(part, count, &x[u]);
+                                divide_by(&mut sum, self.divisors[group.divisor as usize]);
+                                add(y, &sum);
+                            }
+                        }
                     }
+                }
+                if let Some((mut sums, early)) = before {
+                    add_up(&mut sums, std::slice::from_ref(y));
+                    subtract_share(&mut sums, &x[u], &early.shares[u * L..][..L]);
+                    let [low, high] = sums;
+                    *y = carried(low, high);
                 }
                 u += 1;
             }
         }
     }
+}
 
-    /// Where the neighbors of some nodes are.
-    fn inside(self, nodes: std::ops::Range<usize>) -> std::ops::Range<usize> {
-        match &self.groups[self.starts[nodes.start]..self.starts[nodes.end]] {
-            [] => 0..0,
-            [first, ..] => {
-                let last = self.groups[self.starts[nodes.end] - 1].inside.1;
-                first.inside.0 as usize..last as usize
+/// Adds numbers to the sums of their halves of limbs.
+#[inline(always)]
+fn add_up<const L: usize>([low, high]: &mut [[Row; L]; 2], numbers: &[[Row; L]]) {
+    for x in numbers {
+        for j in 0..L {
+            low[j] = low[j].with(x[j], |sum, x| sum.wrapping_add(x & HALF));
+            high[j] = high[j].with(x[j], |sum, x| sum.wrapping_add(x >> 32));
+        }
+    }
+}
+
+/// Subtracts `s x / 2^(64 L)` from sums of halves of limbs, off by less than `1 + 2^-24` units.
+///
+/// Of the products of halves, which belong to columns of 32 bits, those below column `2 L - 2` are left out.
+/// There are fewer than `k + 1` of column `k`, each below `2^64`, together less than
+/// `2 L · 2^(32 (2 L - 1))`: less than `2^-24` units `2^(64 L)` for up to 66 limbs. The columns below `2 L`
+/// are rounded down.
+#[inline(always)]
+fn subtract_share<const L: usize>([low, high]: &mut [[Row; L]; 2], x: &[Row; L], share: &[u64]) {
+    let digit = |j: usize| (share[j / 2] >> (32 * (j % 2))) & HALF;
+    let mut below = [Row::ZERO; 2];
+    // A column takes at most two halves of each of `2 L` products, so that nothing is lost in 64 bits.
+    for i in 0..2 * L {
+        let x = x[i / 2].map(|x| if i % 2 == 0 { x & HALF } else { x >> 32 });
+        for j in (2 * L).saturating_sub(2 + i)..2 * L {
+            let digit = digit(j);
+            let product = x.map(|x| x * digit);
+            for (column, part) in [(i + j, product.map(|x| x & HALF)), (i + j + 1, product.map(|x| x >> 32))]
+            {
+                match column.checked_sub(2 * L) {
+                    None => {
+                        below[column + 2 - 2 * L] = below[column + 2 - 2 * L].with(part, u64::wrapping_add)
+                    }
+                    Some(k) if k % 2 == 0 => low[k / 2] = low[k / 2].with(part, u64::wrapping_sub),
+                    Some(k) => high[k / 2] = high[k / 2].with(part, u64::wrapping_sub),
+                }
             }
         }
+    }
+    let carry = below[1].with(below[0], |x, below| (x + (below >> 32)) >> 32);
+    low[0] = low[0].with(carry, u64::wrapping_sub);
+    // A number below 0 was taken for one that is larger by 2^(64 L).
+    let sign = x[L - 1].map(|x| (x.cast_signed() >> 63).cast_unsigned());
+    for (j, share) in share.iter().enumerate() {
+        low[j] = low[j].with(sign, |sum, sign| sum.wrapping_add(share & HALF & sign));
+        high[j] = high[j].with(sign, |sum, sign| sum.wrapping_add((share >> 32) & sign));
     }
 }
 
@@ -142,12 +242,9 @@ fn difference<const L: usize>(numbers: &[[Row; L]], count: u32, own: &[Row; L]) 
     for j in 0..L {
         (low[j], high[j]) = (low[j].map(times), high[j].map(times));
     }
-    for x in numbers {
-        for j in 0..L {
-            low[j] = low[j].with(x[j], |sum, x| sum.wrapping_add(x & HALF));
-            high[j] = high[j].with(x[j], |sum, x| sum.wrapping_add(x >> 32));
-        }
-    }
+    let mut sums = [low, high];
+    add_up(&mut sums, numbers);
+    let [low, high] = sums;
     carried(low, high)
 }
 
@@ -185,6 +282,16 @@ fn carried<const L: usize>(low: [Row; L], high: [Row; L]) -> [Row; L] {
         carry = above.map(|x| (x.cast_signed() >> 32).cast_unsigned());
     }
     limbs
+}
+
+/// `x ← x / divisor`, rounded towards 0.
+#[inline(always)]
+fn divide_by<const L: usize>(x: &mut [Row; L], (divisor, long): (u64, Divisor)) {
+    if divisor >> 32 == 0 {
+        divide(x, divisor);
+    } else {
+        divide_each(x, long);
+    }
 }
 
 /// `x ← x / divisor`, rounded towards 0, for a divisor below `2^32`: digits of 32 bits, from the highest on.
@@ -251,6 +358,8 @@ const TOGETHER: u32 = 31;
 mod tests {
     use super::*;
     use crate::fixed::{minus, plus, times_integer};
+    use num_bigint::BigInt;
+    use num_traits::Signed;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -313,6 +422,44 @@ mod tests {
         check::<2>(1);
         check::<3>(2);
         check::<8>(3);
+    }
+
+    /// `s x / 2^(64 L)` is rounded down, but for products that are left out.
+    fn check_share<const L: usize>(seed: u64) {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let integer = |limbs: &[u64]| {
+            let bytes: Vec<u8> = limbs.iter().flat_map(|limb| limb.to_le_bytes()).collect();
+            BigInt::from_signed_bytes_le(&bytes)
+        };
+        for _ in 0..500 {
+            let x: [Fixed<L>; 8] = std::array::from_fn(|_| draw(&mut rng));
+            let share =
+                draw::<L>(&mut rng).map(|limb| if rng.random_range(0..4) == 0 { u64::MAX } else { limb });
+            let mut sums = [[Row::ZERO; L]; 2];
+            add_up(&mut sums, &[beside(&x), beside(&x)]);
+            subtract_share(&mut sums, &beside(&x), &share);
+            let [low, high] = sums;
+            let found = carried(low, high);
+            for (lane, x) in x.iter().enumerate() {
+                let found: Fixed<L> = std::array::from_fn(|j| found[j].0[lane]);
+                // The share has no sign.
+                let product = integer(x) * integer(&[share.as_slice(), &[0]].concat());
+                let subtracted = integer(x) * 2 - integer(&found);
+                let modulus = BigInt::from(1) << (64 * L);
+                // Of `2 x` the highest bit may be lost.
+                let off: BigInt = (&product - (subtracted << (64 * L))) % (&modulus << (64 * L));
+                let off = if off.is_negative() { off + (&modulus << (64 * L)) } else { off };
+                assert!(off < &modulus + (&modulus >> 24), "{off}");
+            }
+        }
+    }
+
+    #[test]
+    fn shares_are_rounded_down() {
+        check_share::<2>(1);
+        check_share::<3>(2);
+        check_share::<8>(3);
+        check_share::<66>(4);
     }
 
     /// Digits at the edges: quotients just below 2^32, and remainders of 0 and of one less than the divisor.

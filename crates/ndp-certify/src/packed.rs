@@ -20,8 +20,10 @@ mod beside;
 mod ifma;
 mod plain;
 
+pub(crate) use beside::Room;
+
 use crate::fixed::{self, Fixed, places};
-use crate::lanes::{Named, Row};
+use crate::lanes::{Early, Named, Row};
 use crate::magnitude::power_of_two;
 use crate::wide::Wide;
 use rayon::prelude::*;
@@ -185,7 +187,8 @@ pub(crate) struct Kernels {
     columns: fn(&[Row], &[Row], Shape) -> Vec<u128>,
     sizes: fn(&[Row], &mut [u64]),
     window: fn(&[Row], &mut [f64], Window),
-    products: fn(Named<'_>, usize, usize, &[Row], &mut [Row]),
+    products: fn(Named<'_>, usize, usize, &[Row], Option<Early<'_>>, &mut [Row]),
+    quotients: fn(Named<'_>, usize, usize, &[Row], &[u32], &mut [Row]),
 }
 
 impl Kernels {

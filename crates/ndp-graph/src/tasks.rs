@@ -3,6 +3,12 @@
 
 use rayon::prelude::*;
 
+/// Runs `work` on a thread of the pool. A thread outside would hand each of its parallel loops to the pool and
+/// sleep until it is done, thousands of times where loops are short.
+pub fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| work())
+}
+
 /// Runs `work` on pieces of fixed size, in parallel when there are several; `work` receives the first row of
 /// its piece.
 pub fn for_tasks<T: Send>(rows: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {

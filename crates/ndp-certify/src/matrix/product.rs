@@ -3,21 +3,109 @@
 use super::{Entries, ExactMatrix};
 use crate::dyadic::Dyadic;
 use crate::fixed::{self, Fixed, with_limbs};
-use crate::lanes::Named;
-use crate::packed::{Kernels, Packed};
+use crate::lanes::{Early, Group, Named};
+use crate::packed::{Kernels, Packed, Room};
 use ndp_graph::tasks::for_tasks;
 
-impl ExactMatrix {
-    /// The [products](Self::apply) with up to eight vectors.
-    pub(crate) fn products(&self, x: &[&Packed], kernels: Kernels) -> Vec<Packed> {
-        match &self.entries {
+/// An [`ExactMatrix`] prepared for products with several vectors of some limbs.
+pub(crate) struct FixedMatrix<'a> {
+    matrix: &'a ExactMatrix,
+    kernels: Kernels,
+    early: Option<Prepared>,
+    units: u32,
+    room: Room,
+}
+
+/// What [`Early`] refers to.
+struct Prepared {
+    groups: Vec<bool>,
+    own: Vec<u32>,
+    shares: Vec<u64>,
+}
+
+impl FixedMatrix<'_> {
+    /// The [products](ExactMatrix::apply) with up to eight vectors. Every coordinate is off by less than
+    /// `‖W‖` times the error of `x` plus [`units`](Self::units).
+    pub(crate) fn products(&mut self, x: &[&Packed]) -> Vec<Packed> {
+        match &self.matrix.entries {
             Entries::Named { starts, groups, neighbors, divisors }
-                if self.shares.is_empty() && x.len() > 1 =>
+                if self.matrix.shares.is_empty() && x.len() > 1 =>
             {
-                kernels.matrix_times(Named { starts, groups, neighbors, divisors }, x)
+                let early = self.early.as_ref().map(|Prepared { groups, own, shares }| Early {
+                    groups,
+                    own,
+                    shares,
+                    quotients: &[],
+                });
+                let rows = Named { starts, groups, neighbors, divisors };
+                self.kernels.matrix_times(rows, early, x, &mut self.room)
             }
-            _ => x.iter().map(|x| with_limbs!(x.limbs(), self.product(x))).collect(),
+            _ => x.iter().map(|x| with_limbs!(x.limbs(), self.matrix.product(x))).collect(),
         }
+    }
+
+    /// Units by which a coordinate of the products may be off.
+    pub(crate) fn units(&self) -> u32 {
+        self.units
+    }
+}
+
+impl Prepared {
+    /// Which quotients are taken early, and the units by which a product may then be off: at each node where
+    /// that saves more divisions than its share costs, if that is worth dividing every node's number.
+    fn new(rows: Named<'_>, limbs: usize) -> Option<(Self, u32)> {
+        // The smallest divisor of a node comes first.
+        let groups_of = |u: usize| &rows.groups[rows.starts[u]..rows.starts[u + 1]];
+        let nodes = rows.starts.len() - 1;
+        let own: Vec<u32> =
+            (0..nodes).map(|u| groups_of(u).first().map_or(u32::MAX, |first| first.divisor)).collect();
+        let is_early = |u: usize, group: &Group| {
+            let inside = group.of(rows.neighbors);
+            group.divisor != own[u] && inside.iter().all(|&v| own[v as usize] == group.divisor)
+        };
+        let price = limbs / 2 + 1;
+        let reciprocals: Vec<Vec<u64>> =
+            rows.divisors.iter().map(|&(divisor, _)| fixed::reciprocal(divisor, limbs + 1)).collect();
+        let (mut groups, mut shares) = (vec![false; rows.groups.len()], vec![0; nodes * limbs]);
+        let mut share = vec![0; limbs + 1];
+        let (mut saved, mut units) = (0, 0);
+        for u in 0..nodes {
+            let gain = groups_of(u).iter().filter(|group| is_early(u, group)).count().saturating_sub(price);
+            if gain == 0 {
+                continue;
+            }
+            share.fill(0);
+            let mut of_node = 2;
+            for (early, group) in groups[rows.starts[u]..].iter_mut().zip(groups_of(u)) {
+                *early = is_early(u, group);
+                if *early {
+                    fixed::add_multiple(&mut share, &reciprocals[group.divisor as usize], group.count);
+                    of_node += group.inside.1 - group.inside.0;
+                } else {
+                    of_node += group.parts_count();
+                }
+            }
+            shares[u * limbs..][..limbs].copy_from_slice(&share[1..]);
+            saved += gain;
+            units = units.max(of_node);
+        }
+        (saved > nodes).then_some((Self { groups, own, shares }, units))
+    }
+}
+
+impl ExactMatrix {
+    /// The matrix prepared for products with vectors of so many limbs.
+    pub(crate) fn in_limbs(&self, limbs: usize, kernels: Kernels) -> FixedMatrix<'_> {
+        let early = match &self.entries {
+            Entries::Named { starts, groups, neighbors, divisors } if self.shares.is_empty() => {
+                Prepared::new(Named { starts, groups, neighbors, divisors }, limbs)
+            }
+            _ => None,
+        };
+        let (early, units) = early.unzip();
+        // A single vector is multiplied by the definition.
+        let units = units.unwrap_or(0).max(self.units());
+        FixedMatrix { matrix: self, kernels, early, units, room: Room::default() }
     }
 
     fn product<const L: usize>(&self, x: &Packed) -> Packed {
@@ -82,12 +170,14 @@ mod tests {
         ])
     }
 
-    /// One to eight vectors side by side have the products that each has alone, bit by bit, by all loops; the
-    /// same for residues. Some groups of the graphs have more neighbors than are added up at a time.
+    /// One to eight vectors side by side have the same products by all loops, within the stated units of those
+    /// that each has alone with more limbs; the same for residues, which are exact. Some groups of the graphs
+    /// have more neighbors than are added up at a time, and some quotients are taken early.
     #[test]
     fn vectors_side_by_side_have_the_products_of_each() -> Result<(), Box<dyn std::error::Error>> {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         let field = Field::new((1 << 61) - 1);
+        let (mut early, mut worst) = (0, 0);
         for graph in graphs(&mut rng)? {
             for reach in [1, graph.node_count()] {
                 let ball = Ball::around(&graph, &[0], reach);
@@ -101,11 +191,26 @@ mod tests {
                         (0..count).map(|_| (0..n).map(|_| number(&mut rng)).collect()).collect();
                     let packed: Vec<Packed> = vectors.iter().map(|x| Packed::of(x)).collect();
                     let packed: Vec<&Packed> = packed.iter().collect();
-                    for kernels in [Kernels::plain(), Kernels::best()] {
-                        let found = exact.products(&packed, kernels);
-                        assert_eq!(found.len(), count);
-                        for (found, x) in found.iter().zip(&vectors) {
-                            assert_eq!(found.unpacked::<3>(), exact.apply(x));
+                    let mut prepared =
+                        [Kernels::plain(), Kernels::best()].map(|kernels| exact.in_limbs(3, kernels));
+                    let [found, again] = prepared.each_mut().map(|prepared| prepared.products(&packed));
+                    assert_eq!(found.len(), count);
+                    early += usize::from(prepared[0].early.is_some());
+                    for ((found, again), x) in found.iter().zip(&again).zip(&vectors) {
+                        let (found, again) = (found.unpacked::<3>(), again.unpacked::<3>());
+                        assert_eq!(found, again);
+                        // Three more limbs after the point.
+                        let longer: Vec<Fixed<6>> = x
+                            .iter()
+                            .map(|x| std::array::from_fn(|j| if j < 3 { 0 } else { x[j - 3] }))
+                            .collect();
+                        for (found, expected) in found.iter().zip(exact.apply(&longer)) {
+                            let off = fixed::minus(found, &std::array::from_fn(|j| expected[j + 3]));
+                            let off =
+                                if fixed::is_negative(&off) { fixed::minus(&[0; 3], &off) } else { off };
+                            assert_eq!(off[1..], [0, 0]);
+                            assert!(off[0] <= u64::from(prepared[0].units()), "{} units", off[0]);
+                            worst = worst.max(off[0]);
                         }
                     }
                     let most = field.prime() - 1;
@@ -118,6 +223,7 @@ mod tests {
                 }
             }
         }
+        assert!(early > 10 && worst > 2, "{early} with early quotients, off by {worst} units");
         Ok(())
     }
 }

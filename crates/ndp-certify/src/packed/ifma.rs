@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::{
-    Combination, Eight, GROUP, Kernels, Modular, Named, RESIDUES, Residues, Row, Shape, Terms, Window,
+    Combination, Early, Eight, GROUP, Kernels, Modular, Named, RESIDUES, Residues, Row, Shape, Terms, Window,
     pieces, sizes,
 };
 use std::arch::x86_64::{
@@ -43,7 +43,7 @@ fn table() -> (Kernels, Residues) {
         combine: combination_of_residues,
         products: matrix_times_residues,
     };
-    (Kernels { combine, columns, sizes: union, window, products }, residues)
+    (Kernels { combine, columns, sizes: union, window, products, quotients }, residues)
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
@@ -57,8 +57,20 @@ fn window(rows: &[Row], to: &mut [f64], window: Window) {
 }
 
 #[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
-fn products(matrix: Named<'_>, limbs: usize, first: usize, x: &[Row], y: &mut [Row]) {
-    matrix.products(limbs, first, x, y);
+fn products(
+    matrix: Named<'_>,
+    limbs: usize,
+    first: usize,
+    x: &[Row],
+    early: Option<Early<'_>>,
+    y: &mut [Row],
+) {
+    matrix.products(limbs, first, x, early, y);
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512ifma,avx512vbmi2")]
+fn quotients(matrix: Named<'_>, limbs: usize, first: usize, x: &[Row], own: &[u32], to: &mut [Row]) {
+    matrix.quotients(limbs, first, x, own, to);
 }
 
 /// Sums are kept in columns of 52 bits, modulo `2^64`: those of the terms with factors below 0 first, which

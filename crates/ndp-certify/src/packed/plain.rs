@@ -1,15 +1,26 @@
 //! The loops for any machine: products of 64 bits by 64.
 
-use super::{Combination, GROUP, Kernels, Named, Row, STRIP, Shape, Window, sizes};
+use super::{Combination, Early, GROUP, Kernels, Named, Row, STRIP, Shape, Window, sizes};
 
-pub(super) const KERNELS: Kernels = Kernels { combine, columns, sizes, window, products };
+pub(super) const KERNELS: Kernels = Kernels { combine, columns, sizes, window, products, quotients };
 
 fn window(rows: &[Row], to: &mut [f64], window: Window) {
     window.read(rows, to);
 }
 
-fn products(matrix: Named<'_>, limbs: usize, first: usize, x: &[Row], y: &mut [Row]) {
-    matrix.products(limbs, first, x, y);
+fn products(
+    matrix: Named<'_>,
+    limbs: usize,
+    first: usize,
+    x: &[Row],
+    early: Option<Early<'_>>,
+    y: &mut [Row],
+) {
+    matrix.products(limbs, first, x, early, y);
+}
+
+fn quotients(matrix: Named<'_>, limbs: usize, first: usize, x: &[Row], own: &[u32], to: &mut [Row]) {
+    matrix.quotients(limbs, first, x, own, to);
 }
 
 /// The same limb of eight sums.

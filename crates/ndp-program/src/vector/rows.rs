@@ -15,6 +15,7 @@ use ndp_certify::magnitude::times_power;
 use ndp_certify::matrix::{ExactMatrix, Laziness};
 use ndp_certify::rows::{Layout, Rows};
 use ndp_certify::trace::{self, Trace};
+use ndp_graph::tasks::in_pool;
 use ndp_graph::{GossipMatrix, Step};
 use ndp_numeric::casts::id;
 use std::sync::Arc;
@@ -108,7 +109,7 @@ impl VectorProgram<'_> {
     /// Those of the engine; as [`exact_rows`](Self::exact_rows).
     #[doc(hidden)]
     pub fn certificate(&self, coalition: &[usize], budget: Budget<'_>) -> Result<Certificate, Error> {
-        (self.choice().certificate)(self, coalition, budget)
+        in_pool(|| (self.choice().certificate)(self, coalition, budget))
     }
 
     /// The certificate by powers of one matrix.
