@@ -101,19 +101,26 @@ impl<'a> Watch<'a> {
             interrupt::finish_what_was_begun();
         }
         let (mut number, mut text, mut read) = (0_u64, Vec::new(), 0_u64);
+        // The length of the line at the end of the file when it was looked at last, and whether a line was
+        // taken whose end is still to come.
+        let (mut before, mut unended) = (0, false);
         loop {
             read += lines.read_until(b'\n', &mut text).map_err(Failure::file(path))? as u64;
             let whole = text.ends_with(b"\n");
+            let counts = |feed: &Feed| {
+                serde_json::from_slice::<serde_json::Value>(&text).is_ok() && !feed.is_cut_off(&text)
+            };
             if watching && !whole {
                 // This is the end of the file so far. The rest of a half-written line may still come.
                 self.show_live(true)?;
-                // After an interruption the line is what is there of it.
                 watching = !interrupt::asked();
-                if watching {
+                let rests = before == text.len() && counts(&self.feed);
+                if watching && !rests {
+                    before = text.len();
                     std::thread::sleep(PAUSE);
                     if opened.as_ref().is_some_and(|opened| !is_still(path, opened, read)) {
                         let why = format!(
-                            "{}: the log was replaced or became shorter: watch it anew",
+                            "{}: the log was deleted, replaced or became shorter: watch it anew",
                             path.display()
                         );
                         return Err(Failure::Refused(why));
@@ -121,16 +128,26 @@ impl<'a> Watch<'a> {
                     continue;
                 }
             }
+            if std::mem::take(&mut unended) && text == b"\n" {
+                text.clear();
+                continue;
+            }
             if text.is_empty() {
                 return Ok(Ok(()));
             }
             number += 1;
-            let words = String::from_utf8_lossy(&text).trim_end_matches(['\n', '\r']).to_owned();
-            text.clear();
-            if !whole && self.feed.is_cut_off(&words) {
+            if !whole && self.feed.is_cut_off(&text) {
                 note(&format!("line {number} was cut off and is left out: nothing was sent for it"));
                 return Ok(Ok(()));
             }
+            if !whole && self.asked.watch && !counts(&self.feed) {
+                let what = "is half a line and does not count, although something may have been sent for it";
+                note(&format!("line {number} {what}"));
+                return Ok(Ok(()));
+            }
+            unended = !whole;
+            let words = String::from_utf8_lossy(&text).trim_end_matches(['\n', '\r']).to_owned();
+            (before, text) = (0, Vec::new());
             if let Err(error) = self.feed.line(&words) {
                 return Ok(Err((number, error)));
             }

@@ -1,7 +1,8 @@
 //! `ndp meter`: logs and pipes, budgets, damaged lines.
 
 use super::common;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::path::Path;
 use std::process::{Child, Stdio};
 
 const HEAD: &str = "{\"ndp-meter\": 1, \"nodes\": [\"ann\", \"bob\", \"cem\"], \"set\": \"same-direction\"}\n\
@@ -141,6 +142,21 @@ impl Drop for Watching {
     }
 }
 
+/// The command, watching a log.
+fn watch(log: &str, page: &Path) -> Watching {
+    let mut command = common::ndp();
+    command.args(["meter", log, "--watch", "--page", page.to_str().unwrap()]);
+    Watching(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap())
+}
+
+/// Whether a page says this before long.
+fn page_says(page: &Path, words: &str) -> bool {
+    (0..300).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::fs::read_to_string(page).is_ok_and(|text| text.contains(words))
+    })
+}
+
 /// With `--watch`, new lines of a growing log are read, a half-written line is left until it is complete, and
 /// the page is rewritten and reloads itself.
 #[test]
@@ -148,18 +164,8 @@ fn a_log_that_grows_is_watched() {
     let folder = Folder::new("watch");
     let log = folder.file("log", &format!("{HEAD}{ROUND}"));
     let page = folder.0.join("page.html");
-    let child = common::ndp()
-        .args(["meter", &log, "--watch", "--page", page.to_str().unwrap()])
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let child = Watching(child);
-    let shows = |words: &str| {
-        (0..300).any(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            std::fs::read_to_string(&page).is_ok_and(|text| text.contains(words))
-        })
-    };
+    let mut child = watch(&log, &page);
+    let shows = |words: &str| page_says(&page, words);
     assert!(shows("after 1 round"));
     let mut file = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
     let (first, second) = ROUND.split_at(20);
@@ -172,30 +178,52 @@ fn a_log_that_grows_is_watched() {
     assert!(
         text.contains("http-equiv=\"refresh\"") && text.contains("0.47501") && text.contains("same vector")
     );
-    drop(child);
+    // Of a plain log the last line counts without its end, here before that comes.
+    file.write_all(ROUND.trim_end().as_bytes()).unwrap();
+    assert!(shows("after 3 rounds"));
+    file.write_all(format!("\n{ROUND}").as_bytes()).unwrap();
+    assert!(shows("after 4 rounds"));
+    // Half a line at the end of the watch is no error; that it does not count is said.
+    file.write_all(&ROUND.as_bytes()[..20]).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(500));
+    let id = child.0.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let mut said = String::new();
+    child.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(child.0.wait().unwrap().success() && said.contains("is half a line"), "{said}");
+    file.set_len(file.metadata().unwrap().len() - 20).unwrap();
     // Without `--watch`, the page does not reload itself.
     let (code, _, _) = ndp(&["meter", &log, "--page", page.to_str().unwrap()]);
     let text = std::fs::read_to_string(&page).unwrap();
-    assert!(code == 0 && !text.contains("refresh") && text.contains("after 2 rounds"));
+    assert!(code == 0 && !text.contains("refresh") && text.contains("after 4 rounds"));
 }
 
-/// What is written after a log was replaced by another file is not shown as if it were the old one.
+/// A log that is replaced by another file, that is deleted, or that becomes shorter is not watched on as if it
+/// were the old one.
 #[test]
 fn a_log_that_is_replaced_is_not_watched_on() {
-    let folder = Folder::new("replaced");
-    let log = folder.file("log", &format!("{HEAD}{ROUND}"));
-    let other = folder.file("other", &format!("{HEAD}{ROUND}{ROUND}"));
-    let child = common::ndp()
-        .args(["meter", &log, "--watch"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    std::fs::rename(other, log).unwrap();
-    let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("was replaced"), "{said}");
+    let change: [fn(&str); 3] = [
+        |log| std::fs::rename(format!("{log}.other"), log).unwrap(),
+        |log| std::fs::remove_file(log).unwrap(),
+        |log| std::fs::OpenOptions::new().write(true).open(log).unwrap().set_len(20).unwrap(),
+    ];
+    for (k, change) in change.into_iter().enumerate() {
+        let folder = Folder::new(&format!("replaced-{k}"));
+        let log = folder.file("log", &format!("{HEAD}{ROUND}"));
+        folder.file("log.other", &format!("{HEAD}{ROUND}{ROUND}"));
+        let page = folder.0.join("page.html");
+        let mut child = watch(&log, &page);
+        assert!(page_says(&page, "after 1 round"));
+        change(&log);
+        let ended = (0..300).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            child.0.try_wait().unwrap()
+        });
+        assert!(ended.is_some_and(|status| !status.success()), "{k}: {ended:?}");
+        let mut said = String::new();
+        child.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(said.contains("was deleted, replaced or became shorter"), "{k}: {said}");
+    }
 }
 
 /// Nodes of two logs are matched by name. The losses of separate runs add up; two logs of the same run count

@@ -83,8 +83,8 @@ impl Feed {
     /// Whether a last line without its end was cut off. A line with a checksum is written before anything is
     /// sent for it, so that one that was cut off tells of nothing. Other lines count as they are.
     #[must_use]
-    pub fn is_cut_off(&self, line: &str) -> bool {
-        const FRAME: &str = "{\"n\":";
+    pub fn is_cut_off(&self, line: &[u8]) -> bool {
+        const FRAME: &[u8] = b"{\"n\":";
         if self.next == 0 { line.starts_with(FRAME) || FRAME.starts_with(line) } else { !self.plain }
     }
 
@@ -132,15 +132,11 @@ impl Feed {
         while !rest.is_empty() {
             let end = rest.iter().position(|&byte| byte == b'\n');
             let (line, after) = end.map_or((rest, &[][..]), |end| (&rest[..end], &rest[end + 1..]));
-            let text = std::str::from_utf8(line).ok();
-            if end.is_none() && text.is_none_or(|text| self.is_cut_off(text)) {
+            if end.is_none() && self.is_cut_off(line) {
                 found.dropped = Some("it was cut off".to_owned());
                 return Ok(found);
             }
-            let whole = match text {
-                None => Err("it is no text".to_owned()),
-                Some(text) => self.step_of(text),
-            };
+            let whole = text_of(line).and_then(|text| self.step_of(text));
             let at = |problem: Error| {
                 let line = usize::try_from(found.lines).unwrap_or(usize::MAX).saturating_add(1);
                 Error::from(ProgramError::Line { line, problem: Box::new(problem) })
@@ -167,14 +163,13 @@ impl Feed {
             let at = |problem: ProgramError| {
                 Error::from(ProgramError::Line { line: number, problem: Box::new(problem.into()) })
             };
-            let text = std::str::from_utf8(line);
-            let text = text.map_err(|_| at(ProgramError::Log("it is no text".to_owned())))?;
-            let text = match text.strip_suffix('\n') {
-                Some(text) => text,
-                None if feed.is_cut_off(text) => break,
-                None => text,
+            let line = match line.strip_suffix(b"\n") {
+                Some(line) => line,
+                None if feed.is_cut_off(line) => break,
+                None => line,
             };
-            let (text, crc) = feed.step_of(text).map_err(|problem| at(ProgramError::Log(problem)))?;
+            let step = text_of(line).and_then(|text| feed.step_of(text));
+            let (text, crc) = step.map_err(|problem| at(ProgramError::Log(problem)))?;
             if feed.plain && (text.trim().is_empty() || text.trim_start().starts_with('#')) {
                 continue;
             }
@@ -233,6 +228,11 @@ impl Feed {
         (self.next, self.crc) = (self.next + 1, crc);
         Ok(())
     }
+}
+
+/// A line as text, or the reason why it is none.
+fn text_of(line: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(line).map_err(|_| "it is no text".to_owned())
 }
 
 fn read<T: serde::de::DeserializeOwned>(line: &Line<'_>, key: &'static str) -> Result<T, Error> {

@@ -164,9 +164,7 @@ impl Filter {
     /// Adds a use of the data of `node`.
     pub(super) fn contribute(&mut self, register: usize, node: usize, reads: &Reads) {
         self.unmixed = None;
-        if self.doubt.is_none() {
-            self.depends(node, reads);
-        }
+        self.depends(node, reads);
         if self.observer.contains(node) {
             self.place.insert(register, Place::Known);
             return;
@@ -312,15 +310,21 @@ impl Filter {
         self.directions.len() - 1
     }
 
-    /// Records what a contribution depends on. Hidden values that it reads are shown to the observer.
-    fn depends(&mut self, node: usize, reads: &Reads) {
+    /// Records what a contribution depends on. Hidden values that it reads are shown to the observer; once the
+    /// filter has given up, by the account of the steps, which also checks what is declared as seen.
+    pub(super) fn depends(&mut self, node: usize, reads: &Reads) {
         let member = self.observer.contains(node);
         let found = match reads {
             Reads::Nothing => Dependence::Fixed,
             Reads::Seen(None) => Dependence::Assumed,
             Reads::Hidden(None) => {
                 self.doubt.get_or_insert(Doubt::Reads);
-                return;
+                Dependence::Revealed
+            }
+            Reads::Seen(Some(_)) if self.doubt.is_some() => Dependence::Checked,
+            Reads::Hidden(Some(list)) if self.doubt.is_some() => {
+                let known = member && list.iter().all(|value| self.knows(value.index()));
+                if known { Dependence::Checked } else { Dependence::Revealed }
             }
             Reads::Seen(Some(list)) | Reads::Hidden(Some(list)) => {
                 let hidden = matches!(reads, Reads::Hidden(_)) && !member;

@@ -125,6 +125,8 @@ impl Watched {
                         if recorded {
                             follow(filter, program, from);
                             filter.keep_models(round, from.0);
+                        } else {
+                            round.depend(filter);
                         }
                     }
                 }
@@ -294,8 +296,14 @@ impl Watched {
     /// The cost of two epochs together: a direction of a single use is in one of them, all other directions
     /// are in both.
     fn together(&self, whole: bool, earlier: Cost, cost: Cost) -> Cost {
-        let (a, b) = (if whole { Ends::ZERO } else { earlier? }, cost?);
-        let b = if self.above && !whole { Ends { low: 0.0, ..b } } else { b };
+        let a = if whole { Ends::ZERO } else { earlier? };
+        let b = match cost {
+            // Where an epoch showed more than was seen, so that nothing is known to be seen without noise.
+            _ if self.above && !whole => {
+                Ends { low: 0.0, high: cost.map_or(f64::INFINITY, |cost| cost.high) }
+            }
+            cost => cost?,
+        };
         Some(match self.followed {
             Followed::Uses => a.max(b),
             Followed::Same | Followed::Whole => a.plus(b),

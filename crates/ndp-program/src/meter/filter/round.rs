@@ -23,6 +23,15 @@ pub(in crate::meter) struct Round<'a> {
     pub(in crate::meter) reads: &'a (dyn Fn(usize) -> Reads + Sync),
 }
 
+impl Round<'_> {
+    /// Records what the contributions depend on.
+    pub(in crate::meter) fn depend(&self, filter: &mut Filter) {
+        for u in (0..self.present.len()).filter(|&u| self.present[u]) {
+            filter.depends(u, &(self.reads)(u));
+        }
+    }
+}
+
 impl Filter {
     /// Every node that is present adds a contribution and a noise to its model, and sends the sum to the
     /// nodes that take it; then all nodes take their means.
@@ -33,9 +42,7 @@ impl Filter {
         if (shown || round.hidden) && round.present.iter().all(|&present| present) {
             self.show_unmixed(round.before.unwrap_or_default());
         }
-        for u in (0..nodes).filter(|&u| round.present[u]) {
-            self.depends(u, &(round.reads)(u));
-        }
+        round.depend(self);
         if self.doubt.is_some() {
             return;
         }

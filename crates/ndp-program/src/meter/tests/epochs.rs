@@ -270,3 +270,24 @@ fn reading_nothing_costs_no_more_than_reading_hidden_models() -> Result<(), Erro
     assert!(!helped.is_empty());
     Ok(())
 }
+
+/// The end of an epoch shows a noise that nobody saw. What comes after it has no finite bound, but is not seen
+/// without noise: the true loss is 1/100.
+#[test]
+fn what_an_epoch_shows_is_not_seen_without_noise() -> Result<(), Error> {
+    let mut meter = Meter::new(2, [Observer::node(1)], SensitivitySet::UseLevel)?;
+    let z = meter.step(|program| program.noise([0], 100))?;
+    meter.begin_epoch()?;
+    let mut unbounded = |meter: &mut Meter| -> Result<(), Error> {
+        meter.step(|program| {
+            let x = program.contribute(0, Reads::Nothing)?;
+            let y = program.add(&[x, z])?;
+            program.send(0, 1, y)
+        })?;
+        let loss = meter.reading(0)?.loss(0)?.clone();
+        assert_eq!((loss.value(), loss.lower), (f64::INFINITY, 0.0));
+        Ok(())
+    };
+    unbounded(&mut meter)?;
+    unbounded(&mut meter)
+}

@@ -356,5 +356,24 @@ fn a_part_ends_with_a_line() {
     }
 }
 
+/// A part with checksums that was cut off within a character loses the line, like one that was cut off
+/// elsewhere: nothing was sent for it.
+#[test]
+fn a_part_with_checksums_may_be_cut_off_within_a_character() -> Result<(), Error> {
+    let mut log = String::new();
+    let mut crc = 0;
+    for (n, step) in ANN.lines().chain([r#"{"contribute": "é", "node": 0, "reads": "nothing"}"#]).enumerate()
+    {
+        crc = super::super::log::checksum(crc, n as u64, step);
+        log += &format!("{{\"n\":{n},\"crc\":\"{crc:08x}\",\"step\":{step}}}\n");
+    }
+    let cut = log.rfind('é').expect("a name") + 1;
+    for cut in [cut - 1, cut, cut + 1, log.len()] {
+        let both = Merged::parts(&[&log.as_bytes()[..cut], BOB.as_bytes()])?;
+        assert!((both.readings()[1].upper(0).expect("a pair") - 0.25).abs() < 1e-9, "{cut}");
+    }
+    Ok(())
+}
+
 /// The number of programs; the environment may ask for more.
 const CASES: u64 = 150;

@@ -273,6 +273,10 @@ fn a_plain_line_counts_without_its_end() -> Result<(), Error> {
     assert_near(&feed.meter().expect("a first line").reading(1)?, 0, 0.25, 1e-12);
     let half = Feed::default().lines(&text.as_bytes()[..text.len() - 3]);
     assert_refused(half, "line 5");
+    // Cut within a character.
+    let name = text.replace("\"y\"", "\"é\"");
+    let cut = name.len() - "\", \"from\": 0, \"to\": 1}".len() - 1;
+    assert_refused(Feed::default().lines(&name.as_bytes()[..cut]), "line 5");
     // As a part of a run, too.
     let part = text.replace("1, \"nodes\"", "2, \"tells\": [0, 1], \"nodes\"");
     let merged = Merged::parts(&[part.as_bytes()])?;

@@ -66,6 +66,66 @@ fn a_meter_rests_on_the_weakest_reads() -> Result<(), Error> {
     Ok(())
 }
 
+/// What contributions read counts after a filter gave up, too: then the account of the steps answers.
+#[test]
+fn reads_count_after_a_filter_gave_up() -> Result<(), Error> {
+    let dependent = concat!(
+        r#"{"ndp-meter": 1, "nodes": 2, "set": "use-level", "observers": "#,
+        r#"[{"members": [1], "own_noise": "known", "senders": "known", "tapped": []}]}"#,
+        "\n",
+        r#"{"noise":"a","shared":[0],"variance":"1/3"}"#,
+        "\n",
+        r#"{"noise":"b","shared":[0],"variance":"1/7"}"#,
+        "\n",
+        r#"{"noise":"c","shared":[0],"variance":"1/11"}"#,
+        "\n",
+        r#"{"let":"u","sum":{"a":"1/3","b":"1/5","c":"1/7"}}"#,
+        "\n",
+        r#"{"let":"v","sum":{"a":"2/3","b":"1/7","c":"3/7"}}"#,
+        "\n",
+        r#"{"let":"t","sum":{"u":"1/9","v":"5/11"}}"#,
+        "\n",
+        r#"{"send":"u","from":0,"to":1}"#,
+        "\n",
+        r#"{"send":"v","from":0,"to":1}"#,
+        "\n",
+        r#"{"send":"t","from":0,"to":1}"#,
+        "\n",
+    );
+    for (reads, expected) in [
+        (r#""nothing""#, Dependence::Fixed),
+        (r#""seen""#, Dependence::Assumed),
+        (r#"{"seen": ["t"]}"#, Dependence::Checked),
+        (r#"{"hidden": ["a"]}"#, Dependence::Revealed),
+    ] {
+        let mut feed = Feed::default();
+        let steps = format!(
+            "{dependent}{{\"contribute\":\"x\",\"node\":0,\"reads\":{reads}}}\n{}\n{}\n{}\n",
+            r#"{"noise":"z","shared":[0],"variance":4}"#,
+            r#"{"let":"y","sum":{"x":1,"z":1}}"#,
+            r#"{"send":"y","from":0,"to":1}"#,
+        );
+        feed.lines(steps.as_bytes())?;
+        let meter = feed.meter().expect("a first line");
+        assert_eq!(meter.reading(0)?.source, Source::Batch, "{reads}");
+        assert_eq!(meter.reading(0)?.loss(0)?.reads, expected, "{reads}");
+        assert!(meter.rests_on().contains(&RestsOn::Reads(expected)), "{reads}: {:?}", meter.rests_on());
+    }
+    // Without a record the second filter answers.
+    let mixing = max_degree_plus_one(&path_graph(3)?);
+    let mut meter = Meter::new(3, [Observer::node(1)], SensitivitySet::Signs)?.without_record()?;
+    for variance in [1_000_000_000_000_i64, 1] {
+        meter.round(&mixing, variance, ModelReads::Nothing)?;
+    }
+    assert!(meter.filters[0].filter.doubt.is_some());
+    assert!(meter.rests_on().contains(&RestsOn::Reads(Dependence::Fixed)));
+    meter.round(&mixing, 1, ModelReads::Assumed)?;
+    assert!(meter.rests_on().contains(&RestsOn::Reads(Dependence::Assumed)));
+    meter.round(&mixing, 1, ModelReads::Hidden)?;
+    assert!(meter.rests_on().contains(&RestsOn::Reads(Dependence::RevealedAndAssumed)));
+    Ok(())
+}
+
 /// A use that moves only the last model is followed as long as it does: nothing is mixed, and what node 1
 /// adds is seen in its model when that is shown.
 #[test]

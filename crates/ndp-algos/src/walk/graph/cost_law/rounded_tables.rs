@@ -46,8 +46,8 @@ pub(super) struct Window {
     pub(super) log_damping: f64,
 }
 
-/// The first window: a power of two such that a larger cost has a negligible probability, and that
-/// probability.
+/// The first window: a power of two such that a larger cost has a negligible probability, and a bound on that
+/// probability with charges that are rounded up on some grid.
 pub(super) struct FirstWindow {
     exponent: i32,
     beyond: f64,
@@ -72,10 +72,7 @@ impl FirstWindow {
                 known = system_of(exponent)?;
             }
             let (widest, system) = &known;
-            let cell = 1usize << (FINEST - (widest - exponent).cast_unsigned());
-            stop.spend(system.cost_beyond())?;
-            let beyond = Interval::new(system.log_beyond(cell)).exp();
-            Ok((beyond + Interval::new(system.lost)).high())
+            beyond_of(system, 1 << (FINEST - (widest - exponent).cast_unsigned()), stop)
         };
         let mut window = Self { exponent: wide, beyond: beyond(wide)? };
         while window.exponent > SMALLEST {
@@ -90,20 +87,35 @@ impl FirstWindow {
 }
 
 impl Level {
-    /// The first table, with `cells` cells, a power of two. `None` if the rounding error cannot be bounded,
-    /// or the computation is stopped.
+    /// The first table, with `cells` cells, a power of two, or more of them. `None` if the rounding error
+    /// cannot be bounded, if no number of cells up to [`MOST_FIRST`] is enough, or if the computation is
+    /// stopped.
+    ///
+    /// Every interval with a contribution is charged at least one cell, so that long walks need many cells,
+    /// however wide the window is. What lies beyond the table is bounded on the grid of the table: on a finer
+    /// one, costs are smaller.
     pub(super) fn first(
         intervals: &[Intervals],
         window: &FirstWindow,
         cells: usize,
         stop: &Stop,
     ) -> Option<Self> {
-        let grid = Grid::dyadic(window.exponent - cells.trailing_zeros().cast_signed());
-        Self::on_grid(intervals, grid, cells, window.beyond, stop)
+        let mut cells = cells;
+        while cells <= MOST_FIRST {
+            for exponent in [window.exponent, window.exponent + 1] {
+                let grid = Grid::dyadic(exponent - cells.trailing_zeros().cast_signed());
+                let beyond = beyond(intervals.first()?, grid, cells, stop).ok()?;
+                if beyond <= ENOUGH.max(ENOUGH / NEGLIGIBLE * window.beyond) {
+                    return Self::on_grid(intervals, grid, cells, beyond, stop);
+                }
+            }
+            cells *= 2;
+        }
+        None
     }
 
     /// As [`Self::first`] on a given grid. `beyond` is an upper bound on the probability of a cost of `cells`
-    /// steps or more.
+    /// steps of this grid or more.
     pub(super) fn on_grid(
         intervals: &[Intervals],
         grid: Grid,
@@ -187,6 +199,18 @@ fn both(
     Some((upper, lost, lower))
 }
 
+/// An upper bound on the probability of a cost of at least `cell` steps of a grid, charges being rounded up.
+fn beyond(upper: &Intervals, grid: Grid, cell: usize, stop: &Stop) -> Result<f64, Stopped> {
+    stop.spend(System::cost(upper))?;
+    let system = System::new(upper, grid, Rounding::To(Side::Upper), 0.0);
+    beyond_of(&system, cell, stop)
+}
+
+fn beyond_of(system: &System, cell: usize, stop: &Stop) -> Result<f64, Stopped> {
+    stop.spend(system.cost_beyond())?;
+    Ok((Interval::new(system.log_beyond(cell)).exp() + Interval::new(system.lost)).high())
+}
+
 /// Suffix sums of the cells up to `last`, rounded up.
 pub(super) fn at_least_up(cells: &Cells, lost: f64, last: usize, beyond: f64) -> Vec<f64> {
     let margin = cells.error(last) + cells.masses.len() as f64 * f64::EPSILON + lost;
@@ -219,8 +243,11 @@ const COARSE: u32 = 8;
 const FINEST: u32 = 11;
 /// The smallest window, as an exponent of two.
 const SMALLEST: i32 = -40;
-/// The probability that may lie beyond the first window.
+/// The probability that may lie beyond the first window, and beyond the first table, whose grid may be coarser.
 const NEGLIGIBLE: f64 = 1e-11;
+const ENOUGH: f64 = 1e-10;
+/// The largest number of cells of the first table.
+const MOST_FIRST: usize = 4096;
 /// The probability that a table may leave out.
 pub(super) const FORGOTTEN: f64 = 1e-10;
 /// `ρ^N` in all tables but the first.

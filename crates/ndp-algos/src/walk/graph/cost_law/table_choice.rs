@@ -11,6 +11,7 @@ use super::tables::{Fine, Tables, Which};
 use super::{CostLaw, Source, adaptive, gaps, search};
 use ndp_account::Error;
 use ndp_account::parts::locked;
+use ndp_numeric::casts;
 use std::cell::LazyCell;
 use std::sync::Arc;
 
@@ -93,7 +94,15 @@ impl CostLaw {
             while exceeds(0.5 * window, LARGE_SHARE) {
                 window *= 0.5;
             }
-            let resolution = 2.0 * window / self.cells as f64;
+            let wide = match self.source {
+                Source::Gaps(_) => 0,
+                _ => tables.coarse.iter().rposition(|level| level.window() >= window).unwrap_or(0),
+            };
+            // A long walk has a first table of more cells, and a fine one must not have fewer: half of its
+            // cells are within the window, on a finer grid.
+            let across = casts::floor(window / tables.coarse[wide].grid.cost(1));
+            let usual = if across > COARSE_CELLS { self.cells.max(4 * across) } else { self.cells };
+            let resolution = 2.0 * window / usual as f64;
             let enough = |level: &Level| level.window() >= window && level.grid.cost(1) <= resolution;
             let spread: Vec<&Arc<Spread>> =
                 tables.spread.iter().filter(|spread| enough(&spread.level)).collect();
@@ -108,19 +117,15 @@ impl CostLaw {
             };
             let least = spread.iter().map(moved).fold(f64::INFINITY, f64::min);
             let cells = if spread.is_empty() {
-                self.cells
+                usual
             } else if self.ends == Ends::Both
                 && least > MOVED_SHARE * whole
                 && epsilon > 0.0
                 && spread.len() < 2
             {
-                4 * self.cells
+                4 * usual
             } else {
                 return Ok(tables);
-            };
-            let wide = match self.source {
-                Source::Gaps(_) => 0,
-                _ => tables.coarse.iter().rposition(|level| level.window() >= window).unwrap_or(0),
             };
             let mut which = tables.which.clone();
             which.fine.push(Fine { wide, window: window.to_bits(), cells });

@@ -183,3 +183,35 @@ fn near_a_plateau_the_answer_is_no_larger_than_what_is_proven() -> Result<(), Er
     assert!(proven > 100, "{proven}");
     Ok(())
 }
+
+/// On two nodes with weights 1/2 the holders are fair coins, and an interval with `k` contributions costs
+/// `k²/k`: the cost is the number of visits of node 0 before the last one of node 1. Long walks have more
+/// intervals with a contribution than a small table has cells.
+#[test]
+fn walks_of_many_intervals_cost_what_coins_say() -> Result<(), Error> {
+    let w = metropolis(&path_graph(2)?);
+    for steps in [150, 1000, 1100, 1500, 2200, 6000] {
+        let sigma = (steps as f64).sqrt() * 1.4142;
+        let law = TokenWalk::new(&w, Start::Uniform, steps)?.cost_law(0, &[1])?;
+        // The last visit of node 1 is at time `t` with probability `2^-(T - t + 1)`; before it are `t` coins.
+        let mut truth = [0.0; 3];
+        for t in steps - 45..=steps {
+            let mut log = -((t + steps - t + 1) as f64) * 2f64.ln();
+            for cost in 0..=t {
+                let mu = (cost as f64).sqrt() / sigma;
+                for (truth, epsilon) in truth.iter_mut().zip([0.25, 0.5, 1.0]) {
+                    *truth += log.exp() * ndp_numeric::gaussian_profile::theta(epsilon, mu);
+                }
+                log += ((t - cost) as f64 / (cost + 1) as f64).ln();
+            }
+        }
+        for (truth, epsilon) in truth.into_iter().zip([0.25, 0.5, 1.0]) {
+            let found = law.delta(noise(sigma), epsilon)?;
+            let what = format!("{steps} steps, {epsilon}: {found:?}, {truth}");
+            let most = if steps <= 2200 { 1.01 * truth } else { 6.0 * truth };
+            assert!(truth * (1.0 - 1e-6) <= found.upper() && found.upper() <= most, "{what}");
+            assert!(found.lower() <= truth * (1.0 + 1e-6), "{what}");
+        }
+    }
+    Ok(())
+}
