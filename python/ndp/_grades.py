@@ -278,7 +278,7 @@ class Guarantee(Graded):
             raise TypeError("an epsilon goes with a delta: epsilon(delta=1e-5)")
         mu, at = self.mu(sigma, sensitivity), number_of(delta, "delta")
         epsilon, exact = _ndp.epsilon_of_mu(float(mu), at)
-        return (type(mu) if exact else UpperBound)(epsilon, "epsilon", {"delta": at})
+        return (type(mu) if exact else UpperBound)(epsilon, "epsilon", {**mu.detail, "delta": at})
 
     def _epsilon_at(self, delta: float) -> Guarantee:
         own = self.detail.get("delta")
@@ -339,7 +339,7 @@ class Exact(Guarantee):
 class UpperBound(Guarantee):
     """A proven upper bound, its preconditions checked: a guarantee.
 
-    Of what is guaranteed from below, a ``"type II error"`` or ``"what is left"``, it is a lower bound: the bound on the safe side.
+    Of what is guaranteed from below, a ``"type II error"``, ``"what is left"`` or a ``"largest count"``, it is a lower bound: the bound on the safe side.
     """
 
     __slots__ = ()

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # How many nodes each view is that of.
 _VIEWS = {"coordinator": 0, "public_schedule": 1, "own_messages": 1}
+# What one contribution is compared with, as numbers say it.
+_RELATIONS = {"replace": "data of one node replaced", "zero": "data of one node set to zero"}
 _SETS = {"participant": "vectors", "use": "use_level", "same_direction": "same_direction", "signs": "signs"}
 
 
@@ -59,20 +61,20 @@ class Reading(Mapping[Hashable, Guarantee]):
     Made by `Meter.losses`.
     """
 
-    def __init__(
-        self, observer: Hashable, nodes: Sequence[Hashable], found: Any, limits: Sequence[float | None], rests_on: Sequence[str]
-    ) -> None:
+    def __init__(self, meter: Meter, number: int) -> None:
+        found, limits = meter._native.reading(number), meter._native.limits(number)
         upper, lower, mu, grades, self.source, self.h, self.failure = found
         #: Who looks.
-        self.observer = observer
+        self.observer = meter.observers[number]
         #: What may change, and what the numbers rest on beside what is computed; as `Meter.rests_on`.
-        self.rests_on = list(rests_on)
+        self.rests_on = meter.rests_on
+        relation = {} if meter.neighbors is None else {"neighbors": _RELATIONS[meter.neighbors]}
         self._mu: dict[Hashable, Guarantee] = {}
         self._loss: dict[Hashable, tuple[float, float, float | None]] = {}
-        for node, high, low, root, grade, limit in zip(nodes, upper, lower, mu, grades, limits):
+        for node, high, low, root, grade, limit in zip(meter.nodes, upper, lower, mu, grades, limits):
             if grade != "member":
                 kind = Exact if grade == "exact" else UpperBound
-                self._mu[node] = kind(root, "mu")
+                self._mu[node] = kind(root, "mu", relation)
                 self._loss[node] = (high, low, limit)
 
     def __getitem__(self, node: Hashable) -> Guarantee:
@@ -115,7 +117,7 @@ def _epsilon(mu: Guarantee, delta: float) -> Guarantee:
     if math.isinf(float(mu)):
         # Refuses what is no delta.
         Exact(0.0, "mu").epsilon(delta=delta)
-        return UpperBound(math.inf, "epsilon", {"delta": delta})
+        return UpperBound(math.inf, "epsilon", {**mu.detail, "delta": delta})
     return mu.epsilon(delta=delta)
 
 
@@ -187,6 +189,7 @@ class Meter:
         given = [self._members(o) for o in (self.nodes if observers is None else _listed(observers, "observers"))]
         whos: list[Who] = [([self._place(v) for v in members], True, False, []) for members in given]
         self._numbers: dict[frozenset[int], int] = {}
+        self._tapping: dict[Hashable, int] = {}
         for number, (members, *_) in enumerate(whos):
             if self._numbers.setdefault(frozenset(members), number) != number:
                 raise NdpError(f"observer {given[number]!r} is given twice")
@@ -217,7 +220,8 @@ class Meter:
         self._unit = Fraction(1) if found is None else Fraction(found[0]) * (2 if found[1] == "replace" else 1)
         _, observers, *_ = self._native.facts()
         self._numbers = {frozenset(members): number for number, (members, taps) in enumerate(observers) if not taps}
-        self.observers = [self._label(members) for members, _ in observers]
+        self.observers = [self._label(members, taps) for members, taps in observers]
+        self._tapping = {self.observers[number]: number for number, (_, taps) in enumerate(observers) if taps}
         self._process = os.getpid()
 
     def _members(self, observer: Any) -> list[Hashable]:
@@ -228,6 +232,8 @@ class Meter:
         return [observer]
 
     def _number_of(self, observer: Any) -> int:
+        if isinstance(observer, tuple) and isinstance(observer, Hashable) and observer in self._tapping:
+            return self._tapping[observer]
         found = self._numbers.get(frozenset(self._place(v) for v in self._members(observer)))
         if isinstance(observer, tuple) and observer in self._places and all(v in self._places for v in observer):
             # A tuple that is a label, too.
@@ -239,8 +245,9 @@ class Meter:
             raise NdpError(f"{observer!r} is not one of the observers of this meter")
         return found
 
-    def _label(self, members: Sequence[int]) -> Hashable:
-        return self.nodes[members[0]] if len(members) == 1 else tuple(self.nodes[v] for v in members)
+    def _label(self, members: Sequence[int], taps: Sequence[tuple[int, int]]) -> Hashable:
+        who = self.nodes[members[0]] if len(members) == 1 else tuple(self.nodes[v] for v in members)
+        return (who, tuple((self.nodes[v], self.nodes[w]) for v, w in taps)) if taps else who
 
     def _place(self, node: Hashable) -> int:
         try:
@@ -266,8 +273,8 @@ class Meter:
         except OverflowError as wrong:
             raise NdpError(f"values have the numbers that the steps return: {wrong}") from None
         except _ndp.OverBudget as refused:
-            _, members, _, node, limit, loss = refused.args
-            raise Refused(self._label(members), self.nodes[node], limit, loss) from None
+            _, members, taps, node, limit, loss = refused.args
+            raise Refused(self._label(members, taps), self.nodes[node], limit, loss) from None
 
     @classmethod
     def resume(
@@ -630,7 +637,8 @@ class Meter:
         Parameters
         ----------
         observer : hashable
-            One of `observers`: a label, a list or tuple of labels for a coalition.
+            One of `observers`: a label, a list or tuple of labels for a coalition; with the edges that it taps, where a log watches
+            such an observer: ``("cem", (("ann", "bob"),))``.
 
         Returns
         -------
@@ -639,8 +647,7 @@ class Meter:
         return self._reading(self._number_of(observer))
 
     def _reading(self, number: int) -> Reading:
-        found, limits = self._native.reading(number), self._native.limits(number)
-        return Reading(self.observers[number], self.nodes, found, limits, self.rests_on)
+        return Reading(self, number)
 
     def worst(self, count: int = 1) -> list[tuple[Hashable, Hashable, Guarantee]]:
         """The pairs that have lost most: observer, node, ``mu``.

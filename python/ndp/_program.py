@@ -366,6 +366,8 @@ class Program(Protocol):
                 raise NdpError("all values must be finite")
             width = table.shape[1]
         chosen = self._parameters["sensitivity"] or Sensitivity()
+        if chosen.kind == "vectors" and chosen.dimension is None:
+            raise NdpError(f"this sensitivity needs dimension=: Sensitivity('vectors', dimension={width})")
         room = {"signs": 1, "vectors": chosen.dimension}.get(chosen.kind.replace("-", "_"))
         if room is not None and width > room:
             raise NdpError(

@@ -139,7 +139,7 @@ class Refutation:
             if self.cases == 0 and not self.ran_out:
                 return ["nothing was compared: in no case that was asked for does the claim apply and have a value", far]
             if self.cases == self.undecided and not self.ran_out:
-                return ["nothing was decided: in all cases that were asked for, claim and truth are closer than rounding", far]
+                return ["nothing was decided: rounding leaves open, in all cases that have a value, which is larger or whether they are meant", far]
             decided = "among the cases that could be decided" if self.undecided else "among all cases that were asked for"
             why = "before the cases ran out" if self.ran_out else decided
             return [f"no counterexample {why}, which proves nothing", far]

@@ -69,8 +69,8 @@ def digits_of(x: float, digits: int = 6, up: bool = True) -> str:
     return shown(float(x), f".{digits}g", up)
 
 
-#: What is guaranteed from below: the error of an attacker, what a budget leaves.
-FROM_BELOW = ("type II error", "what is left")
+#: What is guaranteed from below: the error of an attacker, what a budget leaves, how often something may be released.
+FROM_BELOW = ("type II error", "what is left", "largest count")
 
 
 def upper(numbers: Any, digits: int = 6) -> Any:

@@ -303,3 +303,15 @@ def test_overheard_edges_are_for_outsiders_and_beside_observers_of_programs():
     for other in (ndp.randomized_gossip(PATH, steps=9, seed=2), walks.ring_sum(10, 2), ndp.protocol("walk", PATH)):
         with pytest.raises(ndp.NdpError, match="overhear"):
             other.account(tapped=[(0, 1)])
+
+
+def test_a_largest_count_is_guaranteed_from_below():
+    found = ndp.accountants.largest_count(1.0, 10**9, lambda n: ndp.Exact(n / 1234567.0, "epsilon"))
+    assert found == ndp.Exact(1234567, "largest count") and f"{found:.3g}" == "1.23e+06" and ndp.upper(found, 3) == 1230000.0
+    # More than were tried may be within the target.
+    assert type(ndp.accountants.largest_count(1.0, 100, lambda n: ndp.Exact(0.001 * n, "epsilon"))) is ndp.UpperBound
+    assert type(ndp.accountants.smallest_epsilon(1e-304, ndp.accountants.Laplace(1.0, 1e-303).delta)) is ndp.UpperBound
+
+
+def test_shuffles_have_their_default_rule_with_labels():
+    assert ndp.accountants.shuffle_delta(0.1, 1.0, 100, labels=3) == ndp.accountants.shuffle_delta(0.1, 1.0, 100)

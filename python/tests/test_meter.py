@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import zlib
 from fractions import Fraction
 
 import networkx as nx
@@ -161,6 +162,46 @@ LETTERS = nx.relabel_nodes(nx.cycle_graph(4), dict(enumerate("abcd")))
 
 def everything(meter):
     return [(str(label), dict(meter.losses(list(label) if isinstance(label, tuple) else label))) for label in meter.observers]
+
+
+TAPS = (
+    '{"ndp-meter":1,"nodes":["ann","bob","cem"],"set":"use-level","observers":['
+    '{"members":[],"own_noise":"known","senders":"known","tapped":[]},'
+    '{"members":[],"own_noise":"known","senders":"known","tapped":[[0,1]]},'
+    '{"members":[2],"own_noise":"known","senders":"known","tapped":[[0,1]]}]}',
+    '{"contribute":"x","node":0,"reads":"nothing"}',
+    '{"noise":"z","shared":[0],"variance":4}',
+    '{"let":"y","sum":{"x":1,"z":1}}',
+    '{"send":"y","from":0,"to":1}',
+)
+
+
+def framed(steps):
+    """The lines of a log."""
+    text, crc = "", 0
+    for n, step in enumerate(steps):
+        crc = zlib.crc32(f"{crc:08x}{n}:{step}".encode())
+        text += f'{{"n":{n},"crc":"{crc:08x}","step":{step}}}\n'
+    return text.encode()
+
+
+def test_observers_are_named_by_what_they_tap():
+    meter, *_ = Meter._of_log(framed(TAPS), None)
+    tap = (("ann", "bob"),)
+    assert meter.observers == [(), ((), tap), ("cem", tap)]
+    assert float(meter.losses(())["ann"]) == 0.0
+    assert float(meter.losses(((), tap))["ann"]) == float(meter.losses(("cem", tap))["ann"]) > 0.49
+    with pytest.raises(NdpError, match="not one of the observers"):
+        meter.losses("cem")
+
+
+def test_numbers_say_what_a_contribution_is_compared_with():
+    for neighbors, words in (("replace", "data of one node replaced"), ("zero", "data of one node set to zero")):
+        meter = Meter(LETTERS, per="use", clip=1, neighbors=neighbors)
+        fed(meter)
+        reading = meter.losses("a")
+        assert {mu.detail["neighbors"] for mu in reading.values()} == {words}
+        assert {epsilon.detail["neighbors"] for epsilon in reading.epsilon(1e-5).values()} == {words}
 
 
 def test_a_log_is_resumed_with_the_same_numbers(tmp_path):

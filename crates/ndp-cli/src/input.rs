@@ -6,7 +6,6 @@ use flate2::read::MultiGzDecoder;
 use ndp_graph::edge_list::{EdgeListOptions, ExtraFields, Header, SelfLoops};
 use ndp_graph::graph_file::{OneWay, read_graph};
 use ndp_graph::{GossipMatrix, Graph};
-use ndp_report::words;
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::Path;
@@ -153,8 +152,12 @@ fn read(input: &GraphInput, weighted: bool) -> Result<(Graph, Option<EdgeWeights
         ));
     }
     if found.made_symmetric > 0 {
-        let edges = words::several(found.made_symmetric, "edge");
-        notes.push(format!("{edges} of one way only were given back the other way"));
+        let edges = if found.made_symmetric == 1 {
+            "1 edge goes"
+        } else {
+            &format!("{} edges go", found.made_symmetric)
+        };
+        notes.push(format!("{edges} one way only: the opposite direction was added"));
     }
     for note in notes {
         crate::output::note(&note);

@@ -20,7 +20,8 @@ use ndp_numeric::rounding::Interval;
 
 /// `E_ε(P‖Q) = Σᵢ max(0, pᵢ − e^ε qᵢ)` of two laws on the same finite set. One direction only: `(ε, δ)`-DP
 /// needs both, see [`kernel_coefficient`]. Exact for the numbers given, or an upper bound where `p − e^ε q`
-/// cancels so far that nine digits of the sum are not known.
+/// cancels so far that nine digits of the sum are not known. Laws whose sums differ from 1 by more than
+/// rounding, up to 1e-9, are divided by them.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidLaw`] for a negative, infinite or NaN
@@ -64,20 +65,28 @@ pub fn kernel_coefficient(rows: &[Vec<f64>], epsilon: f64) -> Result<Guarantee<f
     Ok(Guarantee::of_enclosure(largest))
 }
 
+/// The sum of a law, and 1 where it differs from that by rounding alone.
+fn total(law: &[f64]) -> Interval {
+    let sum: Interval = law.iter().map(|&p| Interval::new(p)).sum();
+    let rounding = (law.len() + 1) as f64 * f64::EPSILON;
+    if sum.low() >= 1.0 - rounding && sum.high() <= 1.0 + rounding { Interval::ONE } else { sum }
+}
+
 /// `Σ max(0, pᵢ − e^ε qᵢ)`.
 fn excess(p: &[f64], q: &[f64], epsilon: f64) -> Interval {
+    let (p_total, q_total) = (total(p), total(q));
     let weight = Interval::new(epsilon).exp();
     let weighted = |q: f64| {
         if q == 0.0 {
             Interval::ZERO
         } else if epsilon < OVERFLOWS {
-            weight * Interval::new(q)
+            weight * (Interval::new(q) / q_total)
         } else {
             // e^ε may be infinite although e^ε q is not.
-            (Interval::new(epsilon) + Interval::new(q).ln()).exp()
+            (Interval::new(epsilon) + (Interval::new(q) / q_total).ln()).exp()
         }
     };
-    let term = |(&p, &q): (&f64, &f64)| (Interval::new(p) - weighted(q)).max(Interval::ZERO);
+    let term = |(&p, &q): (&f64, &f64)| (Interval::new(p) / p_total - weighted(q)).max(Interval::ZERO);
     p.iter().zip(q).map(term).sum::<Interval>().min(Interval::ONE)
 }
 
@@ -121,6 +130,18 @@ mod tests {
 
     fn push(p: &[f64], kernel: &[Vec<f64>]) -> Vec<f64> {
         (0..kernel[0].len()).map(|j| p.iter().zip(kernel).map(|(p, row)| p * row[j]).sum()).collect()
+    }
+
+    /// A sum of 1 up to rounding is 1; other sums divide their laws, as those of a law of losses do.
+    #[test]
+    fn laws_are_divided_by_their_sums() -> Result<(), Error> {
+        let (p, q) = ([0.5, 0.499_999_999_1], [0.5, 0.5]);
+        let delta = hockey_stick(&p, &q, 0.0)?.into_value();
+        assert!((delta / 4.5e-10 - 1.0).abs() < 1e-6, "{delta}");
+        let tenths = [0.1; 10];
+        assert_eq!(hockey_stick(&tenths, &tenths, 0.0)?.into_value(), 0.0);
+        assert_eq!(total(&tenths), Interval::ONE);
+        Ok(())
     }
 
     proptest! {

@@ -68,7 +68,7 @@ pub enum Error {
         value: f64,
     },
     /// A target lies beyond the best value that can be reached.
-    #[error("a {what} of {target} cannot be reached: the limit is {best}")]
+    #[error("a {what} of {target} cannot be reached: the least is {best}")]
     NotAchievable {
         /// The quantity, such as `total delta`.
         what: &'static str,

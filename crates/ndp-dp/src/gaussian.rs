@@ -27,7 +27,7 @@ use ndp_numeric::special::{
 };
 
 /// The `δ` of `(ε, δ)`-DP of a view with Gaussian parameter `mu`: exact, or an upper bound where the last
-/// digits of a huge `mu` decide.
+/// digits of a huge `mu` decide, and next to 0, where floats have few digits.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`, [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
@@ -35,7 +35,8 @@ pub(crate) fn delta(epsilon: f64, mu: f64) -> Result<Guarantee<f64>, Error> {
     check_epsilon(epsilon)?;
     check_mu(mu)?;
     let delta = theta(epsilon, mu);
-    Ok(if is_steady(epsilon, mu) { Exact::new(delta).into() } else { UpperBound::new(delta).into() })
+    let exact = is_steady(epsilon, mu) && (delta >= f64::MIN_POSITIVE || mu == 0.0);
+    Ok(if exact { Exact::new(delta).into() } else { UpperBound::new(delta).into() })
 }
 
 /// The natural logarithm of [`delta`], for values below the smallest float; [`f64::MIN`] if it is below all

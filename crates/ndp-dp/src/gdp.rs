@@ -102,12 +102,13 @@ impl std::ops::Mul<u64> for Gdp {
 /// All values are exact for the pair of normal laws. The Rényi divergence is `α μ²/2`, `δ` at `ε` is `θ_ε(μ)
 /// = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, and `ε` at `δ` is the first float for which this was seen to be at
 /// most `δ`. An `ε` so close to 0 that nine digits of it are not known is an upper bound, and so are a `δ`
-/// that the last digits of a huge `μ` decide and finite losses above the largest float.
+/// that the last digits of a huge `μ` decide, finite losses above the largest float, and what is so close to
+/// 0 that floats have few digits.
 impl Mechanism for Gdp {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let loss = half_square(order.get(), self.0);
-        if loss.is_infinite() && self.0.is_finite() {
-            // It is finite, and above the largest float.
+        if loss.is_infinite() && self.0.is_finite() || loss > 0.0 && loss < f64::MIN_POSITIVE {
+            // It is finite, and above the largest float; or so small that floats have few digits.
             return UpperBound::new(loss).into();
         }
         Exact::new(loss).into()

@@ -104,7 +104,7 @@ impl Mechanism for Laplace {
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
         check_epsilon(epsilon)?;
-        Ok(Exact::new(self.profile(epsilon).high()).into())
+        Ok(Guarantee::of_enclosure(self.profile(epsilon)))
     }
 
     /// `ε₀ = Δ/b`, rounded up.

@@ -135,7 +135,7 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     let untrue = verdict::title::untrue(&figure.basis, &rows, &figure.samples).map_err(anyhow::Error::msg)?;
     if !untrue.is_empty() {
         // A picture travels without what is said beside it: it must not claim what its numbers do not show.
-        figure.title = neutral(&figure.title, entry.id);
+        figure.title = format!("{} (its title is not supported by these numbers)", entry.id);
         faults.extend(untrue);
     }
     let run = Run {
@@ -147,12 +147,6 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     let record = output::write_figure(out, entry, figure, *scale, *seed, run)
         .with_context(|| format!("{} was computed but not written", entry.id))?;
     Ok(Done { faults, ..Done::new(record, rows, false)? })
-}
-
-/// A title that claims nothing.
-fn neutral(title: &str, id: &str) -> String {
-    let figure = title.split_once(": ").map_or(id, |(figure, _)| figure);
-    format!("{figure} (its title does not hold of these numbers)")
 }
 
 /// The numbers of a figure's CSVs.

@@ -111,11 +111,12 @@ pub struct Report {
     pub claim: String,
     /// What was found.
     pub outcome: Outcome,
-    /// Cases that were compared.
+    /// Cases that were looked at, those left open included.
     pub cases: u64,
-    /// Cases in which the truth lies in the interval of the claim, so that floats do not decide.
+    /// Cases that floats do not decide: the truth lies in the interval of the claim, or the condition may be met
+    /// or not.
     pub undecided: u64,
-    /// Cases in which the claim has a value that is not finite, or none.
+    /// Cases in which the claim, or its condition, has a value that is not finite, or none.
     pub without_value: u64,
     /// Cases that do not lie in the domain of the claim.
     pub outside: u64,
@@ -362,15 +363,18 @@ fn of_observers(
             return Ok(true);
         }
         report.cases += 1;
+        if search.bounded == Bounded::Mean {
+            require_same_for_all(claim, search.domain.as_ref(), &case)?;
+        }
         // Whether the claim is about this case is open where the formula may be positive or not.
         if let Some(domain) = domain.filter(|domain| domain.low().is_nan() || domain.low() <= 0.0) {
             let open =
                 if domain.high().is_finite() { &mut report.undecided } else { &mut report.without_value };
             *open += 1;
+            if search.bounded == Bounded::Mean {
+                break;
+            }
             continue;
-        }
-        if search.bounded == Bounded::Mean {
-            require_same_for_all(claim, search.domain.as_ref(), &case)?;
         }
         let truth = match search.bounded {
             Bounded::Each => looking.truth(setting, rounds, u),

@@ -127,7 +127,8 @@ pub(crate) fn shuffle(
 /// count : int
 ///     Number of reports.
 /// rule : str, optional
-///     ``"clones"``, ``"hoeffding"`` or ``"bennett"``; with ``labels`` also ``"blanket"``.
+///     ``"clones"``, which knows nothing of the reports but their epsilon, ``"hoeffding"`` or ``"bennett"``; with ``labels`` also
+///     ``"blanket"``.
 /// labels : int, optional
 ///     Where the reports are randomized responses: the number of labels.
 ///
@@ -155,12 +156,12 @@ pub(crate) fn shuffle_delta(
     let (rule, local_epsilon) = (rule.to_owned(), local_epsilon.at(0.0)?);
     run(py, move || {
         let bound = match (rule.as_str(), labels) {
-            ("clones", None) => Bound::Clones,
+            ("clones", _) => Bound::Clones,
             ("hoeffding", _) => Bound::Hoeffding,
             ("bennett", _) => Bound::Bennett,
             ("blanket", Some(_)) => Bound::Blanket,
             _ => {
-                let rules = "clones, hoeffding, bennett, or with labels hoeffding, bennett, blanket";
+                let rules = "clones, hoeffding, bennett, or with labels blanket";
                 return Err(Fault::new(format!("rule must be one of {rules}, got {rule:?}")));
             }
         };

@@ -113,7 +113,10 @@ pub(crate) fn smallest_epsilon(delta: Plain, account: Bound<'_, PyAny>) -> Resul
     let mut asked = Asked { read: crate::grades::delta, ..Asked::new(account) };
     let found = calibration::smallest_epsilon(Delta::new(delta.0)?, |epsilon| asked.at(epsilon));
     let found = asked.finish(found)?;
-    let (grade, reached) = (found.reached.grade(), *found.reached.value());
+    let reached = *found.reached.value();
+    // The search ends a little above 1e-300: less may be enough.
+    let is_end = found.parameter != 0.0 && found.parameter < 1e-299;
+    let grade = if is_end { Grade::UpperBound } else { found.reached.grade() };
     Ok(Number::of(grade, found.parameter, "epsilon").with("delta", delta.0).with("reached", reached))
 }
 
@@ -130,7 +133,8 @@ pub(crate) fn smallest_epsilon(delta: Plain, account: Bound<'_, PyAny>) -> Resul
 /// Returns
 /// -------
 /// Guarantee
-///     A count at which the account was seen to hold, which is in its detail as ``reached``.
+///     A count at which the account was seen to hold, which is in its detail as ``reached``. It is guaranteed from below: an
+///     `UpperBound` of it is a lower bound, by an account that is one, and at ``most``. Shown with fewer digits it is rounded down.
 ///
 /// Examples
 /// --------
@@ -149,6 +153,8 @@ pub(crate) fn largest_count(
     let mut asked = Asked::new(account);
     let found = calibration::largest_count(target.0, most, |count| asked.at(count));
     let found = asked.finish(found)?;
-    let (grade, reached) = (found.reached.grade(), *found.reached.value());
-    Ok(Number::of(grade, found.parameter, "count").with("reached", reached))
+    let reached = *found.reached.value();
+    // More than the most that was tried may be within the target.
+    let grade = if found.parameter == most { Grade::UpperBound } else { found.reached.grade() };
+    Ok(Number::of(grade, found.parameter, "largest count").with("reached", reached))
 }

@@ -150,7 +150,8 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     Err(Error::NoNoiseNeeded)
 }
 
-/// The answer where no pair loses anything at this noise: its grade is the weakest of these losses.
+/// The answer where no pair with a limit loses anything at this noise: its grade is the weakest of the losses of
+/// all pairs with a limit.
 fn nothing_lost(
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
@@ -158,10 +159,20 @@ fn nothing_lost(
 ) -> Result<LeastNoise, Error> {
     let grade_of = |(at, _): (usize, usize)| -> Result<Option<Grade>, Error> {
         let account = &accounts[at];
-        let outside = (0..account.node_count()).filter(|&u| !account.observer().contains(u));
-        let asked = outside.take(if account.class().is_some() { 1 } else { usize::MAX });
-        let grades = asked.map(|u| Ok(account.profile(u, noise)?.loss(target.measure)?.grade()));
-        Ok(grades.collect::<Result<Vec<_>, Error>>()?.into_iter().max())
+        let observer = account.observer();
+        let mut grade = None;
+        for u in (0..account.node_count()).filter(|&u| !observer.contains(u)) {
+            // A limit on the mean is one on all pairs.
+            let is_limited =
+                matches!(target.allowed, Allowed::Mean(_)) || target.of_pair(u, observer)? < f64::INFINITY;
+            if is_limited {
+                grade = grade.max(Some(account.profile(u, noise)?.loss(target.measure)?.grade()));
+                if account.class().is_some() {
+                    break;
+                }
+            }
+        }
+        Ok(grade)
     };
     let grades = representatives(accounts).into_iter().map(grade_of).collect::<Result<Vec<_>, Error>>()?;
     Ok(LeastNoise { noise, tightest: None, grade: grades.into_iter().flatten().max() })

@@ -42,8 +42,8 @@ pub(crate) struct Refute {
     /// The order alpha.
     #[arg(long, default_value_t = 2.0, value_name = "ALPHA")]
     pub(crate) order: f64,
-    /// The noise sigma, in units of the sensitivity; by default 1, and 2 for rows about walks, as their
-    /// theorems ask.
+    /// The noise sigma, in units of the sensitivity; by default 1, and for rows about walks the
+    /// least that their theorems allow at this order, sqrt(2 alpha (alpha - 1)).
     #[arg(long, value_name = "SIGMA")]
     pub(crate) noise: Option<f64>,
     /// How many cases (graph, weights, rounds, pair) to try at most.

@@ -147,8 +147,7 @@ fn parsed(run: &str) -> Result<(&str, NoiseMultiplier), Failure> {
 }
 
 /// What is shown of runs that were chosen by what was seen.
-const LIMIT: &str = "of runs that were chosen by what was seen the limit holds, however little they cost; what they cost is what is missing \
-                     from what is left";
+const LIMIT: &str = "runs were chosen by what was seen: what is guaranteed is the limit, whatever they cost";
 
 impl Answer for Spent<'_> {
     fn text(&self) -> Vec<Part<'_>> {
@@ -162,21 +161,20 @@ impl Answer for Spent<'_> {
             }
             _ => words::left(self.margin, self.measure),
         });
-        let by_limit = self.asked.adaptive && self.target.is_some();
-        let (what, column) = if by_limit { ("holds", "at most") } else { ("is spent", "spent") };
+        let (what, column) = if self.is_by_limit() { ("holds", "at most") } else { ("is spent", "spent") };
         let grade = Part::Line(format!("  grade of what {what}: {grade}"));
         let mut parts = vec![self.summary(), grade, Part::empty(), Part::worst(&shown, column, 10)];
-        parts.extend(by_limit.then(|| Part::Line(LIMIT.into())));
+        parts.extend(self.is_by_limit().then(|| Part::Line(LIMIT.into())));
         parts.extend(last.map(Part::Line));
         parts
     }
 
     fn sheet(&self) -> Sheet {
-        sheet_of_pairs("spent", self.rows.iter().cloned(), self.statement.as_ref())
+        sheet_of_pairs(self.key(), self.rows.iter().cloned(), self.statement.as_ref())
     }
 
     fn data(&self) -> Result<serde_json::Value, Failure> {
-        let pairs = data_of_pairs("spent", self.rows.iter().cloned());
+        let pairs = data_of_pairs(self.key(), self.rows.iter().cloned());
         Ok(json!({ "measure": self.measure.to_string(), "runs": self.asked.runs, "entries": self.runs,
             "limit": self.target.as_ref().map(words::target), "odometer": self.asked.odometer,
             "statement": self.statement, "observers": self.chosen.description, "failure": self.failure,
@@ -186,6 +184,16 @@ impl Answer for Spent<'_> {
 }
 
 impl<'a> Spent<'a> {
+    /// Whether the numbers are the limit, and not what runs have cost.
+    fn is_by_limit(&self) -> bool {
+        self.asked.adaptive && self.target.is_some()
+    }
+
+    /// The name of the numbers in files.
+    fn key(&self) -> &'static str {
+        if self.is_by_limit() { "at_most" } else { "spent" }
+    }
+
     /// Whether nothing is guaranteed. If later runs were chosen after seeing earlier ones, the sum of their
     /// costs is no guarantee. The guarantee is the limit, and it holds only if the runs stay within it.
     fn is_void(&self) -> bool {

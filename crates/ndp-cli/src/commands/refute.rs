@@ -105,7 +105,11 @@ impl Question {
                 )));
             };
             let search = finding.search().map_err(|error| Failure::Refused(error.to_string()))?;
-            let (alpha, sigma, budget) = (common.alpha, asked.noise.unwrap_or(search.sigma), common.budget);
+            // What the theorems on walks ask of the noise, and of 2 at order 2.
+            let least = (2.0 * common.alpha * (common.alpha - 1.0)).sqrt();
+            let least = if least.fract() == 0.0 { least } else { least.next_up() };
+            let default = if search.protocol.is_walk() { search.sigma.max(least) } else { search.sigma };
+            let (alpha, sigma, budget) = (common.alpha, asked.noise.unwrap_or(default), common.budget);
             return Ok(Self {
                 claim: finding.claim.into(),
                 source: Some(finding.source),
@@ -169,7 +173,7 @@ fn title(report: &Report) -> &'static str {
             "Nothing was compared: in none of the cases that were asked for does the claim apply and have a value"
         }
         Outcome::NotRefuted if report.cases == report.without_value + report.undecided => {
-            "Nothing was decided: in all cases that were asked for, claim and truth are closer than rounding"
+            "Nothing was decided: rounding leaves open, in all cases that have a value, which is larger or whether they are meant"
         }
         Outcome::NotRefuted if report.undecided > 0 => {
             "No counterexample among the cases that could be decided, which proves nothing; rounding leaves others open"

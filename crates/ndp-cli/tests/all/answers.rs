@@ -291,7 +291,7 @@ fn all_formats_give_the_same_answer() {
     let (code, _, problem) = run(&folder, "graph oneway");
     assert!(code == 1 && problem.contains("--symmetric"), "{problem}");
     let (code, _, told) = run(&folder, "graph oneway --symmetric");
-    assert!(code == 0 && told.contains("given back the other way"), "{told}");
+    assert!(code == 0 && told.contains("one way only: the opposite direction was added"), "{told}");
     assert_eq!(run(&folder, "graph oneway --symmetric --quiet").2, "");
     std::fs::write(folder.join("weights"), "0 1 0.5\n1 2 7\n").unwrap();
     assert!(run(&folder, "graph weights --skip-columns").2.contains("weights"));

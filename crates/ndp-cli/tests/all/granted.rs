@@ -152,7 +152,20 @@ fn adaptive_ledgers_say_who_chooses() {
         assert_eq!(said.contains(by_whom), says, "{options}: {said}");
         let json = std::fs::read_to_string(folder.join("out.json")).unwrap();
         assert_eq!(json.contains("chosen-by-seen"), says, "{json}");
+        // The limit is no cost.
+        assert_eq!(json.contains("\"at_most\":"), options.contains("adaptive"), "{json}");
     }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// A page says that there is no finite bound, in these words.
+#[test]
+fn pages_say_that_there_is_no_bound() {
+    let folder = folder("unbounded");
+    let asked = "loss path --noise 1e-200 --protocol muffliato:rounds=2 --report page.html";
+    let (code, _, problem) = run(&folder, asked);
+    let page = std::fs::read_to_string(folder.join("page.html")).unwrap();
+    assert!(code == 0 && page.contains("has no finite bound") && !page.contains("at most inf"), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }
 

@@ -8,8 +8,8 @@ use ndp_account::Changes;
 /// See [`Words::at_most`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Most {
-    /// The loss, rounded up, in the terms of its measure.
-    pub loss: String,
+    /// The loss, rounded up, in the terms of its measure; `None` without a finite bound.
+    pub loss: Option<String>,
     /// The pair that has this loss, as a clause; empty if no such pair is known.
     pub pair: String,
     /// What the loss means for somebody who guesses, as a sentence.
@@ -37,10 +37,10 @@ impl Words<'_> {
     pub fn at_most(self, most: &Most) -> String {
         let odds = most.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));
         let unknown = unknown(&self.statement.coverage);
-        let loss = match most.loss.as_str() {
-            "inf" => "has no finite bound".to_owned(),
-            loss => format!("is at most {loss}"),
-        };
+        let loss = most
+            .loss
+            .as_ref()
+            .map_or_else(|| "has no finite bound".to_owned(), |loss| format!("is at most {loss}"));
         format!(
             "What {} learns about {} {loss}{}.{odds}{}{}",
             self.whom(),

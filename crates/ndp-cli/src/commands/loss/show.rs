@@ -234,7 +234,7 @@ impl Found<'_> {
             (None, None) => return format!("{}.", words::capital(words::NOBODY_OUTSIDE)),
         };
         let most = words::Most {
-            loss: format!("{} ({})", up(most), self.study.measure),
+            loss: most.is_finite().then(|| format!("{} ({})", up(most), self.study.measure)),
             pair,
             odds: self.right.map(words::guesses),
             may_be_less,

@@ -278,7 +278,7 @@ fn what_an_epoch_shows_is_not_seen_without_noise() -> Result<(), Error> {
     let mut meter = Meter::new(2, [Observer::node(1)], SensitivitySet::UseLevel)?;
     let z = meter.step(|program| program.noise([0], 100))?;
     meter.begin_epoch()?;
-    let mut unbounded = |meter: &mut Meter| -> Result<(), Error> {
+    let unbounded = |meter: &mut Meter| -> Result<(), Error> {
         meter.step(|program| {
             let x = program.contribute(0, Reads::Nothing)?;
             let y = program.add(&[x, z])?;
