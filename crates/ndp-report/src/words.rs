@@ -276,7 +276,11 @@ pub fn useless(loss: f64, measure: Measure) -> Option<&'static str> {
 /// ```
 #[must_use]
 pub fn same_for_all(pairs: usize, loss: f64) -> String {
-    format!("one bound holds for all {pairs} pairs: each loses at most {}", up(loss))
+    if loss.is_finite() {
+        format!("one bound holds for all {pairs} pairs: each loses at most {}", up(loss))
+    } else {
+        format!("no finite bound is known for any of the {pairs} pairs")
+    }
 }
 
 /// The sentence for the case that there is no pair.
