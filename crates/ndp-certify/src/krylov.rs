@@ -524,10 +524,10 @@ mod tests {
         Ok(())
     }
 
-    /// A path of three nodes, seen from its end for two rounds. With two limbs, three combinations take 3 · 8
-    /// bytes in floats and 3 · 16 in fixed point for each node, and three times eight vectors side by side take
-    /// 384. Three groups of neighbors take 20 bytes each and four neighbors 4 each, and 64 bytes more are
-    /// counted for each node.
+    /// A path of three nodes, seen from its end for two rounds. With two limbs, three combinations take 3
+    /// · 8 bytes in floats and 3 · 16 in fixed point for each node, and three times eight vectors side by
+    /// side take 384. Three groups of neighbors take 20 bytes each and four neighbors 4 each, and 64
+    /// bytes more are counted for each node.
     #[test]
     fn bytes_are_counted() -> Result<(), ndp_graph::Error> {
         let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);

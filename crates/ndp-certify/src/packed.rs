@@ -180,6 +180,10 @@ impl Residues {
 /// three numbers.
 pub(crate) const RESIDUES: usize = 1 << 10;
 
+/// [`Named::products`] and [`Named::quotients`], compiled for some machine.
+type Products = fn(Named<'_>, usize, usize, &[Row], Option<Early<'_>>, &mut [Row]);
+type Quotients = fn(Named<'_>, usize, usize, &[Row], &[u32], &mut [Row]);
+
 /// What the loops compute.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernels {
@@ -187,8 +191,8 @@ pub(crate) struct Kernels {
     columns: fn(&[Row], &[Row], Shape) -> Vec<u128>,
     sizes: fn(&[Row], &mut [u64]),
     window: fn(&[Row], &mut [f64], Window),
-    products: fn(Named<'_>, usize, usize, &[Row], Option<Early<'_>>, &mut [Row]),
-    quotients: fn(Named<'_>, usize, usize, &[Row], &[u32], &mut [Row]),
+    products: Products,
+    quotients: Quotients,
 }
 
 impl Kernels {

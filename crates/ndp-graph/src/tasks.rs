@@ -3,8 +3,8 @@
 
 use rayon::prelude::*;
 
-/// Runs `work` on a thread of the pool. A thread outside would hand each of its parallel loops to the pool and
-/// sleep until it is done, thousands of times where loops are short.
+/// Runs `work` on a thread of the pool. A thread outside would hand each of its parallel loops to the
+/// pool and sleep until it is done, thousands of times where loops are short.
 pub fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     rayon::scope(|_| work())
 }

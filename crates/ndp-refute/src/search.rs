@@ -113,8 +113,8 @@ pub struct Report {
     pub outcome: Outcome,
     /// Cases that were looked at, those left open included.
     pub cases: u64,
-    /// Cases that floats do not decide: the truth lies in the interval of the claim, or the condition may be met
-    /// or not.
+    /// Cases that floats do not decide: the truth lies in the interval of the claim, or the condition may
+    /// be met or not.
     pub undecided: u64,
     /// Cases in which the claim, or its condition, has a value that is not finite, or none.
     pub without_value: u64,

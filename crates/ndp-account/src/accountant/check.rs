@@ -150,8 +150,8 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     Err(Error::NoNoiseNeeded)
 }
 
-/// The answer where no pair with a limit loses anything at this noise: its grade is the weakest of the losses of
-/// all pairs with a limit.
+/// The answer where no pair with a limit loses anything at this noise: its grade is the weakest of the
+/// losses of all pairs with a limit.
 fn nothing_lost(
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,

@@ -170,9 +170,9 @@ mod tests {
         ])
     }
 
-    /// One to eight vectors side by side have the same products by all loops, within the stated units of those
-    /// that each has alone with more limbs; the same for residues, which are exact. Some groups of the graphs
-    /// have more neighbors than are added up at a time, and some quotients are taken early.
+    /// One to eight vectors side by side have the same products by all loops, within the stated units of
+    /// those that each has alone with more limbs; the same for residues, which are exact. Some groups of
+    /// the graphs have more neighbors than are added up at a time, and some quotients are taken early.
     #[test]
     fn vectors_side_by_side_have_the_products_of_each() -> Result<(), Box<dyn std::error::Error>> {
         let mut rng = ChaCha8Rng::seed_from_u64(3);

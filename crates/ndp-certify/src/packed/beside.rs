@@ -6,8 +6,8 @@ use ndp_graph::tasks::for_wide_tasks;
 use rayon::prelude::*;
 
 impl Packed {
-    /// Puts up to eight vectors side by side: `limbs` rows for each coordinate. Lanes without a vector are left
-    /// as they are.
+    /// Puts up to eight vectors side by side: `limbs` rows for each coordinate. Lanes without a vector
+    /// are left as they are.
     fn side_by_side(vectors: &[&Self], limbs: usize, beside: &mut [Row]) {
         for_wide_tasks(beside, limbs, &|first, beside| {
             let rows = first / 8 * limbs..;

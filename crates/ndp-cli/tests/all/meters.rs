@@ -198,8 +198,8 @@ fn a_log_that_grows_is_watched() {
     assert!(code == 0 && !text.contains("refresh") && text.contains("after 4 rounds"));
 }
 
-/// A log that is replaced by another file, that is deleted, or that becomes shorter is not watched on as if it
-/// were the old one.
+/// A log that is replaced by another file, that is deleted, or that becomes shorter is not watched on as
+/// if it were the old one.
 #[test]
 fn a_log_that_is_replaced_is_not_watched_on() {
     let change: [fn(&str); 3] = [

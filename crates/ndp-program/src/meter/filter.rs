@@ -310,8 +310,9 @@ impl Filter {
         self.directions.len() - 1
     }
 
-    /// Records what a contribution depends on. Hidden values that it reads are shown to the observer; once the
-    /// filter has given up, by the account of the steps, which also checks what is declared as seen.
+    /// Records what a contribution depends on. Hidden values that it reads are shown to the observer;
+    /// once the filter has given up, by the account of the steps, which also checks what is declared as
+    /// seen.
     pub(super) fn depends(&mut self, node: usize, reads: &Reads) {
         let member = self.observer.contains(node);
         let found = match reads {

@@ -271,8 +271,8 @@ fn reading_nothing_costs_no_more_than_reading_hidden_models() -> Result<(), Erro
     Ok(())
 }
 
-/// The end of an epoch shows a noise that nobody saw. What comes after it has no finite bound, but is not seen
-/// without noise: the true loss is 1/100.
+/// The end of an epoch shows a noise that nobody saw. What comes after it has no finite bound, but is not
+/// seen without noise: the true loss is 1/100.
 #[test]
 fn what_an_epoch_shows_is_not_seen_without_noise() -> Result<(), Error> {
     let mut meter = Meter::new(2, [Observer::node(1)], SensitivitySet::UseLevel)?;

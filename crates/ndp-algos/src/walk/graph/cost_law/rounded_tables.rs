@@ -243,7 +243,8 @@ const COARSE: u32 = 8;
 const FINEST: u32 = 11;
 /// The smallest window, as an exponent of two.
 const SMALLEST: i32 = -40;
-/// The probability that may lie beyond the first window, and beyond the first table, whose grid may be coarser.
+/// The probability that may lie beyond the first window, and beyond the first table, whose grid may be
+/// coarser.
 const NEGLIGIBLE: f64 = 1e-11;
 const ENOUGH: f64 = 1e-10;
 /// The largest number of cells of the first table.

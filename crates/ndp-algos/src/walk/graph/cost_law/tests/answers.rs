@@ -191,7 +191,7 @@ fn near_a_plateau_the_answer_is_no_larger_than_what_is_proven() -> Result<(), Er
 fn walks_of_many_intervals_cost_what_coins_say() -> Result<(), Error> {
     let w = metropolis(&path_graph(2)?);
     for steps in [150, 1000, 1100, 1500, 2200, 6000] {
-        let sigma = (steps as f64).sqrt() * 1.4142;
+        let sigma = (2.0 * steps as f64).sqrt();
         let law = TokenWalk::new(&w, Start::Uniform, steps)?.cost_law(0, &[1])?;
         // The last visit of node 1 is at time `t` with probability `2^-(T - t + 1)`; before it are `t` coins.
         let mut truth = [0.0; 3];
